@@ -16,10 +16,11 @@ import sqlite3
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from functools import cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import NamedTuple
 
 import pytest
@@ -58,7 +59,7 @@ class Seen(NamedTuple):
     level: str  # on record
     succeeded: frozenset[str]
     said: dict[str, str]
-    verified: dict[str, str] = {}  # of each way that concerns a run: what `verify` says of it afterwards
+    verified: Mapping[str, str] = MappingProxyType({})  # of ways that concern a run: what `verify` then says of it
 
 
 class Scene:

@@ -70,7 +70,8 @@ class Seals:
         if self._bare and (self.signed or self.unsigned):
             bare = self._bare[0]
             expected = "a signature, or why there is none: other acts of this run have that"
-            raise misfit(self._run, bare.seq, f"{bare.what} by {bare.by or 'nobody'}, event {bare.seq}", expected, "nothing")
+            where = f"{bare.what} by {bare.by or 'nobody'}, event {bare.seq}"
+            raise misfit(self._run, bare.seq, where, expected, "nothing")
 
     def keys(self, state: RunState) -> tuple[Key, ...]:
         own = self._signer.own() if self._signer is not None else ""

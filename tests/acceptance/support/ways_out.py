@@ -49,7 +49,8 @@ _UPDATE = """
 import sqlite3, sys
 base = sqlite3.connect(sys.argv[1], timeout=60)
 run = "(SELECT id FROM runs WHERE run = ?)"
-base.execute(f"UPDATE appends SET events = replace(events, ?, ?) WHERE key >> 32 = {run}", ("Abort", "FORGED", sys.argv[2]))
+change = f"UPDATE appends SET events = replace(events, ?, ?) WHERE key >> 32 = {run}"
+base.execute(change, ("Abort", "FORGED", sys.argv[2]))
 base.commit()
 """
 _TALK = "import socket, sys; s = socket.socket(socket.AF_UNIX); s.connect(sys.argv[1]); print(s.recv(100))"
