@@ -816,7 +816,10 @@ class QueueLeft(Act, frozen=True, kw_only=True):
 
 
 class Paused(Act, frozen=True, kw_only=True):
+    """left: by a process that had to leave, not by a person. Whoever takes up what is due takes the run up."""
+
     now: bool = False
+    left: bool = False
 
 
 class Resumed(Act, frozen=True, kw_only=True):

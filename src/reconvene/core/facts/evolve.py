@@ -300,11 +300,11 @@ def _let_go(state: RunState) -> RunState:
 
 
 def _paused(state: RunState, ev: e.Paused) -> RunState:
-    return replace(state, paused=True, pause_now=ev.now)
+    return replace(state, paused=True, pause_now=ev.now, left=ev.left)
 
 
 def _resumed(state: RunState, ev: e.Resumed) -> RunState:
-    return replace(_taken_up(state), paused=False, pause_now=False)
+    return replace(_taken_up(state), paused=False, pause_now=False, left=False)
 
 
 def _taken_up(state: RunState) -> RunState:
