@@ -299,7 +299,7 @@ ACTS = (
     "decide x-1 --option Yes", "remark x-1 hm", "pause x-1", "abort x-1", "rollback x-1", "fork x-1 --at 1",
     "resume x-1", "resume x-1 --model openai:gpt-5.4", "upgrade x-1 --to x.yaml", "reopen x-1", "take x-1 a.env",
     "rounds x-1 --prune", "accept 12345678", "queue drop x-1 --yes", "queue move x-1 first", "queue run --no-input",
-    "delete x-1 --yes", "import x.zip", "allowed x-1 --revoke A1",
+    "delete x-1 --yes", "import x.zip", "allowed x-1 --revoke A1", "replan x-1", "worker --once",
 )  # fmt: skip
 
 
