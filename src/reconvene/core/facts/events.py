@@ -491,6 +491,7 @@ class TroubleSettled(Event, frozen=True):
     agents: tuple[str, ...] = ()
     paths: tuple[str, ...] = ()
     claim: str = ""
+    remarks: int = 0  # so many are shown to those who try again; 0 = no more than before
 
 
 class ExpressionFailed(Event, frozen=True):
