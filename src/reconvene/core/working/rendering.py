@@ -100,7 +100,7 @@ def _emit(tx: Transaction, work: list[tuple[FileSpec, str, scope.Scope]]) -> Non
 
 def with_section(text: str, heading: str, body: str) -> str:
     """`text` with `body` below that heading, up to the next one as high; at its end where there is none. Nothing to say
-    and no such heading: as it was."""
+    and no such heading: as it was. What somebody wrote below the same heading further down is left out."""
     lines = text.splitlines()
     start = next((at for at, line in enumerate(lines) if line.strip() == heading), -1)
     depth = len(heading) - len(heading.lstrip("#"))
@@ -108,9 +108,13 @@ def with_section(text: str, heading: str, body: str) -> str:
         return text
     if start < 0:
         return f"{text.rstrip()}\n\n{heading}\n\n{body.strip()}\n"
-    end = next((at for at in range(start + 1, len(lines)) if 0 < _depth(lines[at]) <= depth), len(lines))
-    after = ["", *lines[end:]] if end < len(lines) else []
-    return "\n".join([*lines[:start], heading, "", *body.strip().splitlines(), *after]).rstrip() + "\n"
+    after: list[str] = []
+    kept = False
+    for line in lines[start + 1 :]:
+        kept = line.strip() != heading and (kept or 0 < _depth(line) <= depth)
+        after += [line] if kept else []
+    body_lines = body.strip().splitlines()
+    return "\n".join([*lines[:start], heading, "", *body_lines, *(["", *after] if after else [])]).rstrip() + "\n"
 
 
 def _depth(line: str) -> int:
