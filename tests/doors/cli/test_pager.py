@@ -53,6 +53,7 @@ def test_wide_characters_take_two_columns() -> None:
 
 def test_what_stands_behind_a_bar_stays_there_when_it_is_folded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "30")
-    lines = folded(f"│ an agent wrote this and then a little more\n│ {'x' * 40}\nours, and also rather a long line").split("\n")
+    theirs = f"│ an agent wrote this and then a little more\n│ {'x' * 40}"
+    lines = folded(f"{theirs}\nours, and also rather a long line").split("\n")
     assert [line.startswith("│ ") for line in lines] == [True] * 4 + [False] * 2
     assert max(map(columns, lines)) < 30

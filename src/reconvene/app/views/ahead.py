@@ -158,16 +158,17 @@ def _after(state: RunState, book: Book, phase: str, option: w.Option) -> str:
 
 
 def _left_out(state: RunState, book: Book, option: w.Option) -> list[str]:
-    """The phases further on that would come as things are, and do not come after what this option sets."""
-    frames = [book.nodes[frame.phase] for frame in state.world.cursor if frame.phase]
-    later = [one for node in frames for one in book.children(node.parent)[node.position + 1 :]]
+    """The phases after the next one that would come as things are, and do not come after what this option sets."""
+    nodes = [book.nodes[frame.phase] for frame in reversed(state.world.cursor) if frame.phase]
+    later = [one for node in nodes for one in book.children(node.parent)[node.position + 1 :]]
+    later = [one for one in later if one.id not in (*option.skip, *state.world.skips)]
+    come = [_settled(state, book, one.when, option) for one in later]
+    after = next((at for at, entered in enumerate(come) if entered is not False), len(later)) + 1
+    plain = w.Option(option.label, fields=option.fields)
     return [
         one.title or one.id
-        for one in later
-        if one.when
-        and one.id not in (*option.skip, *state.world.skips)
-        and _entered(state, book, one.when, option) is False
-        and _entered(state, book, one.when, w.Option(option.label))
+        for one, entered in zip(later[after:], come[after:])
+        if entered is False and _settled(state, book, one.when, plain)
     ]
 
 
@@ -175,10 +176,17 @@ def _entered(state: RunState, book: Book, when: str, option: w.Option) -> bool |
     """Whether a phase is entered after this option, as far as that follows from what the option sets; None = unknown.
 
     Nobody knows what a person answers, or what agents say until then."""
+    if when and (option.fields or (state.world.open is not None and state.world.open.fields)):
+        return None
+    return _settled(state, book, when, option)
+
+
+def _settled(state: RunState, book: Book, when: str, option: w.Option) -> bool | None:
+    """The same, also where something is asked that the condition does not look at."""
     if not when:
         return True
     point = state.world.open
-    asked = [one.into for one in (*option.fields, *(point.fields if point is not None else ()))]
+    asked = [one.into for one in option.fields] + [one.into for one in (point.fields if point is not None else ())]
     named = compile_expression(when).context_keys
     if asked and (named is None or not named.isdisjoint(("checkpoints", *(into.partition(".")[0] for into in asked)))):
         return None
