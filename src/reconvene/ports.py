@@ -37,6 +37,7 @@ class Append(NamedTuple):
     artefacts: Mapping[str, bytes] = MappingProxyType({})  # digest → bytes
     row: IndexRow | None = None  # in the index; None = the run's row stays as it is
     seal: Callable[[bytes], bytes] | None = None  # given the append's link in the chain: what to keep beside it
+    due: str | None = None  # when the run is to be taken up though nobody does anything; "" = never, None = as it was
 
 
 class EventLog(ChainedLog, Protocol):
@@ -63,6 +64,9 @@ class EventLog(ChainedLog, Protocol):
         first on. At most `limit` rows, 0 = all."""
 
     def index_row(self, run: str) -> IndexRow | None: ...
+
+    def due(self, now: str, limit: int = 0) -> list[tuple[str, str]]:
+        """Runs that are to be taken up by now, each after its time, the earliest first; at most `limit`, 0 = all."""
 
     def save_snapshot(self, run: str, seq: int, key: str, data: bytes) -> None:
         """Keeps one per run."""
@@ -353,36 +357,6 @@ class History(Protocol):
 
     def commits(self, run: str) -> list[tuple[str, Commit]]:
         """(commit id, commit with files left empty), oldest first."""
-
-
-class Viewer(NamedTuple):
-    """To whom a door shows something: the account of the system, the name that they claim ("" = none), the door."""
-
-    user: str
-    name: str
-    door: str
-
-
-class Showing(NamedTuple):
-    """A version of a checkpoint, shown whole."""
-
-    version: str  # the digest that the checkpoint carries
-    to: Viewer
-    after_decide: bool = False  # a script's `decide` printed it, as the next stop: nobody need have read it
-
-
-class Showings(Protocol):
-    """Which versions of checkpoints doors showed to whom. Kept beside the log: a memory, and no proof. Where it
-    is lost, whoever decides names the version."""
-
-    def note(self, run: str, showing: Showing) -> None:
-        """Where it cannot be kept, it counts as not shown."""
-
-    def of(self, run: str) -> list[Showing]:
-        """Oldest first. The same version shown again to the same viewer, and nothing between, is one."""
-
-    def drop(self, run: str) -> None:
-        """The run was deleted."""
 
 
 class Surroundings(Protocol):

@@ -135,7 +135,7 @@ def preflight(
     `beside`: the folder of the workflow's file. `agents`: only these, whose turn it is, and only what they lack.
     """
     from reconvene.adapters.agents import preflight as looking
-    from reconvene.app import new_runs
+    from reconvene.app import run_values
     from reconvene.app.views.projections import asking_gates
     from reconvene.core.definition.run_inputs import nested
     from reconvene.wire.reach import Reach, reachable
@@ -143,7 +143,7 @@ def preflight(
     environ = dict(os.environ)
     given = {name: inputs.get(name, spec.default) for name, spec in workflow.inputs.items()} | dict(inputs)
     try:
-        settled = new_runs.settings(workflow, chosen, given, Machine(environ))
+        settled = run_values.settings(workflow, chosen, given, Machine(environ))
         fixed = {"settings": nested(settled), "inputs": given}
     except ReconveneError:  # they depend on inputs that are not there yet
         fixed = {}

@@ -8,7 +8,7 @@ import pytest
 
 from reconvene.adapters import showings
 from reconvene.adapters.showings import ShownFiles
-from reconvene.ports import Showing, Viewer
+from reconvene.showing_ports import Showing, Viewer
 
 ADA, BOB = Viewer("ann", "Ada", "terminal"), Viewer("ann", "Bob", "terminal")
 

@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 
 import msgspec
 
-from reconvene.ports import Showing, Viewer
+from reconvene.showing_ports import Showing, Viewer
 
 _MOST = 200_000  # bytes; what is older than the last half goes
 

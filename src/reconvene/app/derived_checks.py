@@ -9,7 +9,7 @@ import msgspec
 
 from reconvene.app.commits import CHAIN
 from reconvene.app.misfits import RESTORE, misfit
-from reconvene.app.session import index_row
+from reconvene.app.session import due_at, index_row
 from reconvene.core.facts.events import AnyEvent, RunStarted, WorkflowUpgraded
 from reconvene.core.facts.state import RunState
 from reconvene.errors import ReconveneError, StoreError
@@ -40,6 +40,14 @@ def check_index(row: IndexRow | None, state: RunState, *, exact: bool) -> None:
         raise misfit(run, 0, where, "a document", error, next) from error
     for path, now, was in _differences(msgspec.json.decode(fresh.doc), said, "", exact=exact):
         raise misfit(run, 0, f"{where} ({path})", now, was, next)
+
+
+def check_due(due: Mapping[str, str], state: RunState) -> None:
+    """`due`: run → when it is to be taken up, as the store has it."""
+    said, right = due.get(state.run, ""), due_at(state)
+    if said != right:
+        next = f"It is made from the log. To make it again: {_mend(state.run)}"
+        raise misfit(state.run, 0, f"when {state.run} is to be taken up", right or "never", said or "never", next)
 
 
 def _differences(now: object, was: object, path: str, *, exact: bool) -> Iterator[tuple[str, str, str]]:

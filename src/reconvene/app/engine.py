@@ -7,21 +7,22 @@ from collections.abc import Callable, Mapping
 
 from msgspec import Struct
 
-from reconvene.app import changed_calls, new_runs
+from reconvene.app import changed_calls, new_runs, run_values
 from reconvene.app.backoff import USUAL, Patience
 from reconvene.app.discretion import Discretion
 from reconvene.app.driver import Branch, Driver, first_error, silent, tell_passed
 from reconvene.app.files import Files
 from reconvene.app.left_behind import settle
-from reconvene.app.new_runs import NewRuns, Prepared
+from reconvene.app.new_runs import NewRuns
 from reconvene.app.run_ids import named_run
-from reconvene.app.session import Leases, Session, Sessions, token
+from reconvene.app.run_values import Prepared
+from reconvene.app.session import Leases, Session, Sessions, due_at, token
 from reconvene.app.shown_versions import on_what_was_shown
 from reconvene.app.signing import Signer
 from reconvene.core import kit_finder
 from reconvene.core.definition.bindings import Binding
 from reconvene.core.definition.workflow import Workflow
-from reconvene.core.facts.book import Book, to_json
+from reconvene.core.facts.book import Book
 from reconvene.core.facts.commands import (
     AddRemark,
     AnswerCheckpoint,
@@ -33,9 +34,7 @@ from reconvene.core.facts.commands import (
     RecordEdits,
     Replan,
     Rollback,
-    StartRun,
 )
-from reconvene.core.facts.ids import digest_of
 from reconvene.core.facts.state import RunState
 from reconvene.core.person.undoing import Archive, prunable
 from reconvene.core.run.handle import handle
@@ -52,7 +51,6 @@ from reconvene.ports import (
     Workspace,
 )  # fmt: skip
 from reconvene.wire import replies
-from reconvene.wire.pins import pin
 
 _MOMENTS = (0.01, 0.03)  # seconds to wait for a lease that is held for a moment only
 
@@ -112,38 +110,38 @@ class Engine:
         by: str = "",
         door: str = "python",
         bindings: tuple[Binding, ...] = (),
+        driving: bool = False,
         prepared: Prepared | None = None,
     ) -> str:
-        """Record a new run; nothing works yet. Inputs, settings and bindings are checked against the workflow."""
-        whole = new_runs.inputs(workflow, inputs or {})
-        chosen = new_runs.settings(workflow, settings or {}, whole, self.surroundings)
-        secrets = self.discretion.of(workflow)
-        whole, chosen = secrets.blank_in(whole), secrets.blank_in(chosen)
-        pinned, inputs_json, settings_json = pin(workflow), to_json(whole), to_json(chosen)
-        self.discretion.refuse(workflow, pinned, bindings)
-        prepared = prepared or Prepared()
-        blobs = {digest_of(data): data for data in (pinned, inputs_json, settings_json)} | prepared.blobs
+        """Record a new run; nothing works yet. Inputs, settings and bindings are checked against the workflow.
+
+        `driving`: the caller calls `drive` next. Until then nobody else takes the run up."""
+        begins = run_values.beginning(
+            workflow, inputs or {}, settings or {}, bindings, prepared or Prepared(), self.surroundings, self.discretion
+        )
+        blobs = begins.blobs
         book = Book(workflow, lambda name: blobs[name] if name in blobs else self.log.artefact(name), replies.validate)
         while True:
             run, folder = self.new.free(workflow)
+            holder = self._leases.take(run) if driving else ""
             session = Session.new(self.log, self._clock, run, book, self.signer)
-            command = StartRun(
-                run, digest_of(pinned), workflow.name, digest_of(inputs_json), digest_of(settings_json), folder, by,
-                door, bindings=bindings, draft=prepared.draft,
-            )  # fmt: skip
-            error, *_ = session.submit([command, *prepared.said], blobs)
+            error, *_ = session.submit([begins.command(run, folder, by, door), *begins.prepared.said], blobs)
             if error is None:
                 self._sessions.keep(session)
                 if session.state.world.files:  # templates that people may read before anybody works
                     self.files(session).restore(session)
+                if holder:
+                    self._handed_over[run] = _InHand(session, self.files(session), holder, token())
                 return run
+            if holder:
+                self._leases.give_back(run, holder)
             if self.log.head(run) == 0:
                 raise error
 
     def foreseen(self, workflow: Workflow, inputs: Mapping[str, object]) -> list[str]:
         """What would stop a run of this workflow hours from now, and can be mended before it starts."""
         unfit = self.projects.unfit if self.projects is not None else None
-        return [why for path in new_runs.projects(workflow, inputs) if (why := unfit(path))] if unfit else []
+        return [why for path in run_values.projects(workflow, inputs) if (why := unfit(path))] if unfit else []
 
     def find(self, prefix: str) -> str:
         """The run that this id, or unique beginning of one, names."""
@@ -326,7 +324,7 @@ class Engine:
         """To the next stop; then the lease is given back."""
         session, files = in_hand.session, in_hand.files
         try:
-            if take and session.state.status not in ("queued", "running") and session.state.awaits is None:
+            if take and session.state.status not in ("queued", "running") and not due_at(session.state):
                 raise Busy(f"Run {session.run} is {session.state.status}: somebody else took it up.")
             self._make_children(session)
             if session.state.ended:
@@ -363,13 +361,14 @@ class Engine:
             child = self.new.make_child(session, effect.key)
             session.submit([RecordChild(effect.key, child)])
 
-    def request_pause(self, run: str, *, now: bool = False, by: str = "", door: str = "") -> None:
-        """Park the run that this process drives; from its own event loop (a signal handler of asyncio will do)."""
+    def request_pause(self, run: str, *, now: bool = False, by: str = "", door: str = "", left: bool = False) -> None:
+        """Park the run that this process drives; from its own event loop (a signal handler of asyncio will do). `left`:
+        until somebody takes it up again, and not until a person resumes it."""
         driver = self._drivers.get(run)
         if driver is not None:
-            driver.post(Pause(by, door, now))
+            driver.post(Pause(by, door, now, left))
         else:
-            self.submit(run, Pause(by, door, now))
+            self.submit(run, Pause(by, door, now, left))
 
     def drive_sync(self, run: str, listener: Listener | None = None) -> RunState:
         return asyncio.run(self.drive(run, listener))

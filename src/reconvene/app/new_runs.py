@@ -9,18 +9,16 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from itertools import count
 
-from msgspec import Struct
 from msgspec.structs import replace
 
-from reconvene.app.session import Session, book_for, index_row, state_after, state_of
+from reconvene.app.session import Session, book_for, due_at, index_row, state_after, state_of
 from reconvene.app.signing import Signer, to_sign
 from reconvene.core.definition.bindings import EVERYONE, fitting
-from reconvene.core.definition.run_inputs import Values, asks_machine, complete_inputs, complete_settings
-from reconvene.core.definition.workflow import Workflow, every_phase
-from reconvene.core.facts.commands import AnswerCheckpoint, Pinned, RecordCompanion, StartRun
+from reconvene.core.definition.workflow import Workflow
+from reconvene.core.facts.commands import AnswerCheckpoint, Pinned, StartRun
 from reconvene.core.facts.events import AgentsBound, AnyEvent, Forked
 from reconvene.core.facts.evolve import fold
 from reconvene.core.facts.ids import digest_of
@@ -29,19 +27,11 @@ from reconvene.core.paths import safe_path, why_no_run_id
 from reconvene.core.shown.on_record import standing
 from reconvene.errors import Conflict, StoreError, UserError
 from reconvene.language import templates
-from reconvene.ports import Append, Clock, EventLog, Surroundings, Workspace
+from reconvene.ports import Append, Clock, EventLog, Workspace
 from reconvene.wire.pins import pin
 
 _MOST = 1 << 20  # numbers that are looked at for a free one
 _MOST_NAMES = 1000  # that are tried for one child
-
-
-class Prepared(Struct, frozen=True):
-    """What was said before a run, which goes on record together with its start. `draft`: what it was prepared as."""
-
-    draft: str = ""
-    said: tuple[RecordCompanion, ...] = ()
-    blobs: dict[str, bytes] = {}
 
 
 class NewRuns:
@@ -223,7 +213,8 @@ class NewRuns:
             try:
                 own: list[AnyEvent] = [forked, *self._bound_now(forked, state, book.workflow.agents)]
                 made = to_sign(self._signer, state, fold(own, state), own)
-                self._log.append(new, 0, Append([*prefix, *made.events], row=index_row(made.state), seal=made.seal))
+                row, due = index_row(made.state), due_at(made.state)
+                self._log.append(new, 0, Append([*prefix, *made.events], row=row, seal=made.seal, due=due))
                 return new
             except Conflict:
                 number += 1
@@ -335,40 +326,3 @@ def rest_point(run: str, events: list[tuple[int, AnyEvent]]) -> tuple[list[AnyEv
         if not state.ended and (state.world.open is not None or (step is not None and step.open > 0)):
             best, at_best = seq, state
     return [event for _, event in events[:best]], at_best
-
-
-# --- inputs and settings ---
-
-
-def inputs(workflow: Workflow, given: Mapping[str, object]) -> Values:
-    complete = complete_inputs(workflow, given)
-    folders = [name for name, spec in workflow.inputs.items() if spec.type == "project"]
-    found = {name: project_folder(name, complete[name]) for name in folders if complete[name] is not None}
-    return {**complete, **found}
-
-
-def settings(
-    workflow: Workflow, given: Mapping[str, object], inputs: Mapping[str, object], around: Surroundings | None
-) -> Values:
-    if around is None:
-        return complete_settings(workflow, given, inputs)
-    names = {spec.env for spec in workflow.settings.values() if spec.env}
-    machine = around.machine() if asks_machine(workflow) else None
-    return complete_settings(workflow, given, inputs, {name: around.variable(name) for name in names}, machine)
-
-
-def projects(workflow: Workflow, given: Mapping[str, object]) -> list[str]:
-    """The folders that agents of this workflow would change."""
-    if not any(step.place == "project" for phase in every_phase(workflow) for step in phase.steps):
-        return []
-    complete = inputs(workflow, given)
-    paths = [complete[name] for name, spec in workflow.inputs.items() if spec.type == "project"]
-    return [path for path in paths if isinstance(path, str)]
-
-
-def project_folder(name: str, given: object) -> str:
-    """The absolute path of a folder that is there. Nothing in it is looked at yet."""
-    path = os.path.abspath(os.path.expanduser(given)) if isinstance(given, str) and given else ""
-    if not os.path.isdir(path):
-        raise UserError(f"Input {name!r}: there is no folder {given!r}.", hint=f"Add --input {name}=FOLDER")
-    return path

@@ -21,6 +21,7 @@ from reconvene.core.facts.events import AnyEvent
 from reconvene.core.facts.evolve import evolve
 from reconvene.core.facts.state import EMPTY, RunState
 from reconvene.core.run.handle import Handled, handle
+from reconvene.core.run.plan import unmade_children
 from reconvene.errors import Bug, Conflict, ReconveneError, StoreError, UserError
 from reconvene.ports import Append, Clock, EventLog, IndexRow
 from reconvene.wire import replies
@@ -180,7 +181,7 @@ class Session:
     def _append(self, state: RunState, events: list[AnyEvent], artefacts: dict[str, bytes]) -> None:
         state, recorded, seal = to_sign(self._signer, self.state, state, events)
         kept = msgspec.structs.replace(state, workspace=self._recorded) if self._recorded else state
-        self._log.append(self.run, self.state.seq, Append(recorded, artefacts, index_row(kept), seal))
+        self._log.append(self.run, self.state.seq, Append(recorded, artefacts, index_row(kept), seal, due_at(kept)))
         self._stands(state)
         self.recorded = recorded
         since = state.seq - self._snapshot
@@ -229,6 +230,13 @@ def _pinned(row: IndexRow | None) -> str:
 def index_row(state: RunState) -> IndexRow:
     doc = msgspec.json.encode(projections.run(state)).decode()
     return IndexRow(state.run, state.name, state.status, state.started, state.updated, doc)
+
+
+def due_at(state: RunState) -> str:
+    """When the run is to be taken up though nobody does anything; "" = never."""
+    if (state.status == "paused" and state.left) or unmade_children(state):
+        return state.updated
+    return state.awaits.not_before if state.awaits is not None and state.status == "waiting" else ""
 
 
 # --- folding what comes from the store ---

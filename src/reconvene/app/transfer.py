@@ -15,7 +15,7 @@ from reconvene.app.engine import Engine
 from reconvene.app.misfits import DoesNotFit
 from reconvene.app.new_runs import rest_point
 from reconvene.app.references import named_by, sizes_in
-from reconvene.app.session import index_row
+from reconvene.app.session import due_at, index_row
 from reconvene.app.signing import to_sign
 from reconvene.app.verifying import Sound, read_log, require_sound
 from reconvene.chain_ports import Stored
@@ -126,7 +126,7 @@ def take(engine: Engine, path: str, *, name: str = "", by: str = "", door: str =
         if name:
             return _forked(engine, name, manifest, rows, came.contents, mark)
         made = to_sign(engine.signer, sound.state, fold([mark], sound.state), [mark])
-        append = Append(made.events, came.contents, index_row(made.state), made.seal)
+        append = Append(made.events, came.contents, index_row(made.state), made.seal, due_at(made.state))
         head = engine.log.adopt(manifest.run, rows, manifest.unchained, append)
         return Taken(manifest.run, head, manifest.chain)
     except Conflict as error:
@@ -188,7 +188,7 @@ def _forked(
     made = to_sign(engine.signer, state, fold(own, state), own)
     named = named_by(prefix)
     kept = {digest: data for digest, data in contents.items() if digest in named}
-    append = Append([*prefix, *made.events], kept, index_row(made.state), made.seal)
+    append = Append([*prefix, *made.events], kept, index_row(made.state), made.seal, due_at(made.state))
     left_out = manifest.head - len(prefix)
     return Taken(name, engine.log.append(name, 0, append), manifest.chain, left_out=left_out)
 

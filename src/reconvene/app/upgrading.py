@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from typing import NamedTuple
 
-from reconvene.app import new_runs
+from reconvene.app import run_values
 from reconvene.app.engine import Engine
 from reconvene.app.session import book_for, state_after
 from reconvene.core.definition.bindings import fitting
@@ -124,10 +124,10 @@ def _given(
     kept = {name: had[name] for name in had if name in workflow.inputs}
     inputs = complete_inputs(workflow, kept | dict(given))
     fresh = [name for name, spec in workflow.inputs.items() if spec.type == "project" and name not in kept]
-    inputs |= {name: new_runs.project_folder(name, inputs[name]) for name in fresh if inputs[name] is not None}
+    inputs |= {name: run_values.project_folder(name, inputs[name]) for name in fresh if inputs[name] is not None}
     known = {name: chosen[name] for name in chosen if name in workflow.settings}
     try:
-        settings = new_runs.settings(workflow, known, inputs, engine.surroundings)
+        settings = run_values.settings(workflow, known, inputs, engine.surroundings)
     except ExpressionError as error:
         raise Refused(f"A setting of {workflow.name} failed: {error}.") from None
     secrets = engine.discretion.of(workflow)

@@ -10,11 +10,11 @@ import zlib
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple, Protocol
 
-from reconvene.app.derived_checks import check_end, check_history, check_index, check_snapshot, snapshot_seq
+from reconvene.app.derived_checks import check_due, check_end, check_history, check_index, check_snapshot, snapshot_seq
 from reconvene.app.misfits import DoesNotFit, misfit
 from reconvene.app.references import named_in
 from reconvene.app.seal_checks import Seals
-from reconvene.app.session import index_row, state_after
+from reconvene.app.session import due_at, index_row, state_after
 from reconvene.app.signing import Signer
 from reconvene.app.tombstones import checked
 from reconvene.app.views.soundness import Gone, Misfit, Soundness, StoreSoundness
@@ -28,6 +28,7 @@ from reconvene.wire import chain
 from reconvene.wire.event_json import decode_batch
 from reconvene.wire.snapshot_json import encode_state, snapshot_key
 
+_EVER = "9999"
 _UNREADABLE = (ReconveneError, TypeError, ValueError, LookupError, ArithmeticError, AttributeError)
 
 
@@ -109,6 +110,7 @@ def _verify(log: EventLog, run: str, history: History | None, signer: Signer | N
         if history is not None:  # first: what was made of a log whose end was cut off would fit what is left
             check_end(history, read.state, read.values)
         check_index(log.index_row(run), read.state, exact=head > unchained)
+        check_due({one: when for when, one in log.due(_EVER)}, read.state)
         check_snapshot(log, read.state, read.kept)
         if history is not None:
             notes += check_history(history, read.state)
@@ -136,7 +138,7 @@ def mend(log: EventLog, run: str, history: History | None = None) -> None:
             check_end(history, state, sound.values, readable=False)
         except DoesNotFit as error:
             raise _unsound(run, error.misfit) from error
-    log.append(run, state.seq, Append([], row=index_row(state)))
+    log.append(run, state.seq, Append([], row=index_row(state), due=due_at(state)))
     log.save_snapshot(run, state.seq, snapshot_key(state.workflow), encode_state(state))
 
 

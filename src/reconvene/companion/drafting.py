@@ -14,7 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from reconvene.adapters.draft_files import DraftFiles
-from reconvene.app.new_runs import Prepared
+from reconvene.app.run_values import Prepared
 from reconvene.app.views.companion_talk import Said
 from reconvene.companion.kept_talk import as_command
 from reconvene.core.definition.workflow import Workflow

@@ -253,6 +253,27 @@ class LogConformance(ChainConformance):
         assert self.log.index_row("a") == row("a")
         assert self.log.index_row("b") is None
 
+    # -- what is due
+
+    def test_what_is_due_is_told_from_its_time_on_the_earliest_first(self) -> None:
+        for run, due in (("a", "2026-03-03"), ("b", "2026-03-01"), ("c", ""), ("d", "2026-03-02"), ("e", None)):
+            self.log.append(run, 0, Append([paused(run)], row=row(run), due=due))
+        assert self.log.due("2026-02") == []
+        assert self.log.due("2026-03-02") == [("2026-03-01", "b"), ("2026-03-02", "d")]
+        assert [run for _, run in self.log.due("9999")] == ["b", "d", "a"]
+        assert [run for _, run in self.log.due("9999", limit=2)] == ["b", "d"]
+
+    def test_an_append_that_says_nothing_of_it_leaves_what_is_due_as_it_is(self) -> None:
+        first, second = self.open(), self.open()
+        first.append("a", 0, Append([paused("a")], row=row("a"), due="2026-03-01"))
+        first.append("a", 1, Append([paused("a")], row=row("a")))
+        second.append("a", 2, Append([paused("a")], row=row("a")))
+        assert first.due("9999") == [("2026-03-01", "a")]
+        second.append("a", 3, Append([paused("a")], row=row("a"), due=""))
+        assert first.due("9999") == []
+        first.append("a", 4, Append([paused("a")], row=row("a"), due="2026-03-05"))
+        assert second.due("9999") == [("2026-03-05", "a")]
+
     # -- snapshots
 
     def test_a_snapshot_comes_back_only_under_its_key_and_only_the_last_is_kept(self) -> None:

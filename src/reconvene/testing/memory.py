@@ -26,6 +26,7 @@ class MemoryLog:
         self._deleted: dict[str, Deleted] = {}
         self._artefacts: dict[str, bytes] = {}
         self._index: dict[str, IndexRow] = {}
+        self._due: dict[str, str] = {}
         self._snapshots: dict[str, tuple[int, str, bytes]] = {}
         self._leases: dict[str, str] = {}
 
@@ -49,6 +50,8 @@ class MemoryLog:
                 self._artefacts.setdefault(digest, bytes(data))
             if append.row is not None:
                 self._index[run] = append.row
+            if append.due is not None:
+                self._due[run] = append.due
             return head + len(recorded)
 
     def head(self, run: str) -> int:
@@ -95,7 +98,7 @@ class MemoryLog:
         with self._lock:
             if len(self._logs.get(left.run, ())) != left.head:
                 raise Conflict(f"Run {left.run} has moved on.")
-            for kept in (self._logs, self._stored, self._index, self._snapshots):
+            for kept in (self._logs, self._stored, self._index, self._due, self._snapshots):
                 kept.pop(left.run, None)
             self._deleted[left.run] = left
             for digest in gone:
@@ -124,6 +127,12 @@ class MemoryLog:
     def index_row(self, run: str) -> IndexRow | None:
         with self._lock:
             return self._index.get(run)
+
+    def due(self, now: str, limit: int = 0) -> list[tuple[str, str]]:
+        with self._lock:
+            ids = {run: number for number, run in enumerate(self._logs)}
+            found = sorted((due, ids[run], run) for run, due in self._due.items() if due and due <= now)
+        return [(due, run) for due, _, run in found][: limit or None]
 
     def save_snapshot(self, run: str, seq: int, key: str, data: bytes) -> None:
         with self._lock:

@@ -21,8 +21,8 @@ from reconvene.app.tombstones import Tombstone, checked, link_of
 from reconvene.chain_ports import Deleted
 from reconvene.core.facts.events import WorkflowUpgraded
 from reconvene.doors.cli.unsent_answers import Unsent
-from reconvene.ports import Showing, Viewer
 from reconvene.settings import system_user as user
+from reconvene.showing_ports import Showing, Viewer
 from reconvene.wiring import open_log, showings
 
 RUN, OTHER = "flow-1", "flow-2"

@@ -29,7 +29,7 @@ _LONG_SNAPSHOT = 1024
 _REMEMBERED = 4096
 _LONG_BATCH = 2048  # above it, two would not fit on a page; below, packing costs more time than it saves space
 
-_FIND = "SELECT id, head, status FROM runs WHERE run = ?"
+_FIND = "SELECT id, head, status, due FROM runs WHERE run = ?"
 _ADD_RUN = "INSERT INTO runs (run, head) VALUES (?, 0)"
 # What is known to be on disk may be gone once somebody deleted a run: asked in the same breath, as it costs the least.
 _AS_KNOWN = "AND head = ? AND (SELECT max(rowid) FROM deleted) IS ?"
@@ -37,6 +37,7 @@ _MOVE_HEAD = f"UPDATE runs SET head = ? WHERE id = ? {_AS_KNOWN}"
 # Naming `status` rewrites its index even where the value stays, one more page to sync: only when it changes.
 _MOVE_ROW = f"UPDATE runs SET head = ?, workflow = ?, started = ?, updated = ?, doc = ? WHERE id = ? {_AS_KNOWN}"
 _MOVE_STATUS = "UPDATE runs SET status = ? WHERE id = ?"
+_MOVE_DUE = "UPDATE runs SET due = ? WHERE id = ?"
 _ADD_EVENTS = "INSERT INTO appends (key, events, chain, seal) VALUES (?, CAST(? AS TEXT), ?, ?)"
 _ADD_PACKED_EVENTS = "INSERT INTO appends (key, events, chain, seal) VALUES (?, ?, ?, ?)"
 _DELETIONS = "SELECT max(rowid) FROM deleted"
@@ -49,6 +50,7 @@ _READ = (
 _COLUMNS = ", ".join(f"CAST(COALESCE({name}, '') AS TEXT)" for name in IndexRow._fields)  # text, also where damaged
 _PAGE = f"SELECT {_COLUMNS} FROM runs WHERE {{}} ORDER BY id DESC LIMIT ?"
 _AFTER = "id < (SELECT id FROM runs WHERE run = ?)"
+_DUE = "SELECT CAST(due AS TEXT), run FROM runs WHERE due IS NOT NULL AND due <= ? ORDER BY due, id LIMIT ?"
 _INDEX_ROW = f"SELECT {_COLUMNS} FROM runs WHERE run = ? AND status IS NOT NULL"
 _SAVE_SNAPSHOT = "INSERT OR REPLACE INTO snapshots (run, seq, key, packed, data) VALUES (?, ?, ?, ?, ?)"
 
@@ -60,6 +62,7 @@ class _Place(NamedTuple):
     status: str | None
     head: int
     chain: bytes
+    due: str
 
 
 class SqliteLog:
@@ -81,7 +84,7 @@ class SqliteLog:
     def append(self, run: str, expected_seq: int, append: Append, first: Callable[[], None] | None = None) -> int:
         """`first`: what is done before, in the same transaction."""
         encode_batch, link, value_after = self._formats
-        events, artefacts, index, seal = append
+        events, artefacts, index, seal, due = append
         # Everything that needs no lock is done before one is taken.
         batch_is_packed, batch = pack(encode_batch(events), _LONG_BATCH)
         fresh = self._contents.missing(artefacts)
@@ -90,7 +93,8 @@ class SqliteLog:
             execute = self._connection.execute
             if first is not None:
                 first()
-            key, status, _, value = self._place(run, expected_seq)
+            key, status, _, value, was_due = self._place(run, expected_seq)
+            due = was_due if due is None else due
             move, known = _MOVE_HEAD, self._deletions
             row: tuple[object, ...] = (new_head, key, expected_seq, known)
             if index is not None:
@@ -103,6 +107,8 @@ class SqliteLog:
                 fresh = self._contents.missing(artefacts)
             if index is not None and index.status != status:
                 execute(_MOVE_STATUS, (index.status, key))
+            if due != was_due:
+                execute(_MOVE_DUE, (due or None, key))
             if events:
                 linked = link(value, run, new_head, bool(batch_is_packed), batch)
                 mark = seal(linked) if seal is not None else b""
@@ -114,7 +120,7 @@ class SqliteLog:
         if index is not None:
             if len(self._places) > _REMEMBERED:
                 self._places.clear()
-            self._places[run] = _Place(key, index.status, new_head, value)
+            self._places[run] = _Place(key, index.status, new_head, value, due)
         self._contents.added(fresh)
         return new_head
 
@@ -174,12 +180,12 @@ class SqliteLog:
         if known is not None and known.head == expected_seq:
             return known
         found = self._connection.execute(_FIND, (run,)).fetchone()
-        key, head, status = found or (0, 0, None)
+        key, head, status, due = found or (0, 0, None, None)
         if head != expected_seq:
             raise self._conflict(run, expected_seq)
         if not found:
             key = self._connection.execute(_ADD_RUN, (run,)).lastrowid or 0
-        return _Place(key, status, head, value_at(self._connection, self._path, run, key, head))
+        return _Place(key, status, head, value_at(self._connection, self._path, run, key, head), due or "")
 
     def _conflict(self, run: str, expected_seq: int) -> Conflict:
         found = self._connection.execute(_FIND, (run,)).fetchone()
@@ -256,6 +262,10 @@ class SqliteLog:
         with self._plain_words():
             found = self._connection.execute(_INDEX_ROW, (run,)).fetchone()
         return IndexRow._make(found) if found else None
+
+    def due(self, now: str, limit: int = 0) -> list[tuple[str, str]]:
+        with self._plain_words():
+            return self._connection.execute(_DUE, (now, limit or -1)).fetchall()
 
     def save_snapshot(self, run: str, seq: int, key: str, data: bytes) -> None:
         packed = pack(data, _LONG_SNAPSHOT)

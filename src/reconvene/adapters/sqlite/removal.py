@@ -16,8 +16,8 @@ from reconvene.wire.content_pieces import below
 
 _LISTS = f"SELECT digest, data FROM artefacts WHERE packed = {LIST}"
 _HIDE = (
-    "UPDATE runs SET head = -head, workflow = NULL, status = NULL, started = NULL, updated = NULL, doc = NULL"
-    " WHERE id = ?"
+    "UPDATE runs SET head = -head, workflow = NULL, status = NULL, started = NULL, updated = NULL, doc = NULL,"
+    " due = NULL WHERE id = ?"
 )
 _LEFT = "SELECT run, head, CAST(chain AS BLOB), doc, CAST(seal AS BLOB) FROM deleted ORDER BY rowid"
 _KEEP = "INSERT INTO deleted (run, head, chain, doc, seal) VALUES (?, ?, ?, ?, ?)"

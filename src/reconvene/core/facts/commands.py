@@ -253,6 +253,7 @@ class Pause(Struct, frozen=True):
     by: str = ""
     door: str = ""
     now: bool = False
+    left: bool = False  # see e.Paused
 
 
 class Resume(Struct, frozen=True):

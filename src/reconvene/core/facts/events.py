@@ -491,6 +491,7 @@ class TroubleSettled(Event, frozen=True):
     agents: tuple[str, ...] = ()
     paths: tuple[str, ...] = ()
     claim: str = ""
+    remarks: int = 0  # so many are shown to those who try again; 0 = no more than before
 
 
 class ExpressionFailed(Event, frozen=True):
@@ -816,7 +817,10 @@ class QueueLeft(Act, frozen=True, kw_only=True):
 
 
 class Paused(Act, frozen=True, kw_only=True):
+    """left: by a process that had to leave, not by a person. Whoever takes up what is due takes the run up."""
+
     now: bool = False
+    left: bool = False
 
 
 class Resumed(Act, frozen=True, kw_only=True):

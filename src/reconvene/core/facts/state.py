@@ -303,6 +303,7 @@ class RunState(Struct, frozen=True):
     updated: str = ""
     paused: bool = False
     pause_now: bool = False
+    left: bool = False  # paused by a process that had to leave
     awaits: ProviderAwaited | None = None  # the provider for which it waits
     imported: int = 0  # the last event that was made elsewhere; 0 = none
     ended: str = ""  # completed | failed | aborted

@@ -140,8 +140,11 @@ def _dispatch(tx: Transaction, command: c.Command) -> None:
         case c.Pause():
             if tx.state.place:
                 return  # nothing works on it that could pause
-            if not tx.state.ended and (not tx.state.paused or (command.now and not tx.state.pause_now)):
-                tx.emit(e.Paused(at=tx.now, by=command.by, door=command.door, now=command.now))
+            state = tx.state
+            more = (command.now and not state.pause_now) or (state.left and not command.left)
+            if not state.ended and (not state.paused or more):
+                now, left = command.now or state.pause_now, command.left and (state.left or not state.paused)
+                tx.emit(e.Paused(at=tx.now, by=command.by, door=command.door, now=now, left=left))
         case c.Resume():
             require_alive(tx)
             if tx.state.paused or tx.state.awaits is not None:

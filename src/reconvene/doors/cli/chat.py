@@ -116,7 +116,7 @@ def _started(call: Call, draft: str) -> int:
     from reconvene.doors.cli.drive import who_decides
     from reconvene.doors.cli.proceed import proceed
 
-    engine, run = drafted.start(call, draft, (), (), ask=call.interactive, anyway=False)
+    engine, run = drafted.start(call, draft, (), (), ask=call.interactive, anyway=False, driving=True)
     return proceed(call, engine, run, who_decides(call, None, no_input=False))
 
 

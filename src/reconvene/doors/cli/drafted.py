@@ -71,7 +71,14 @@ def instructions_of(draft: Draft, workflow: Workflow) -> Values:
 
 
 def start(
-    call: Call, name: str, inputs: tuple[str, ...], settings: tuple[str, ...], *, ask: bool, anyway: bool
+    call: Call,
+    name: str,
+    inputs: tuple[str, ...],
+    settings: tuple[str, ...],
+    *,
+    ask: bool,
+    anyway: bool,
+    driving: bool = False,
 ) -> tuple[Engine, str]:
     """A run of this draft on record, with the conversation about it."""
     from reconvene.companion_wiring import drafts_of
@@ -87,8 +94,9 @@ def start(
         given = {key: value for key, value in given.items() if not any(one.startswith(f"{key}=") for one in inputs)}
         every = (*(one for one in draft.inputs if one.partition("=")[0] not in given), *inputs)
         engine, run = started(
-            call, draft.workflow, every, settings, ask, None, anyway, given=given, prepared=starting.prepared
-        )
+            call, draft.workflow, every, settings, ask, None, anyway, given=given, prepared=starting.prepared,
+            driving=driving,
+        )  # fmt: skip
         starting.started(run)
     if not call.as_json:
         note(f"{name} is the run {run} now; go on talking: {call.command('chat', run)}")

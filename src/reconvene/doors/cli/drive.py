@@ -96,9 +96,9 @@ def run_command(
     if played and not call.as_json:
         introduce(call, played, inputs, wait=ask and answers is None and not no_drive)
     if draft:
-        engine, run = drafted.start(call, draft, inputs, settings, ask=ask, anyway=anyway)
+        engine, run = drafted.start(call, draft, inputs, settings, ask=ask, anyway=anyway, driving=not no_drive)
     else:
-        engine, run = starting.started(call, named, inputs, settings, ask, played, anyway)
+        engine, run = starting.started(call, named, inputs, settings, ask, played, anyway, driving=not no_drive)
     if not call.as_json:
         note(f"run {run} started")
     from reconvene.doors.cli.proceed import proceed
@@ -128,7 +128,7 @@ def new(
     no_input: bool,
     anyway: bool,
 ) -> int:
-    """Record a new run of WORKFLOW and say where it lives; no agent works before `resume`.
+    """Record a new run of WORKFLOW and say where it lives; no agent works before `resume`, or a worker, takes it up.
 
     `run` does the same and drives on.
     """

@@ -28,6 +28,7 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "run": ("drive", "run_command", "Start a workflow and drive it to its next stop."),
     "new": ("drive", "new", "Record a new run without driving it."),
     "resume": ("drive", "resume", "Drive a parked run on; on a terminal, answer its checkpoints."),
+    "worker": ("work_on", "worker", "Drive every run that is due, until you stop it."),
     "decide": ("decide", "decide", "Answer the open checkpoint and drive on."),
     "remark": ("remark", "remark", "Say something that every later agent will be shown."),
     "ask": ("companion", "ask", "Ask about a run: how it stands, what it says, what went wrong; with citations."),
@@ -76,7 +77,7 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
 
 # How --help lists them. What is in no group is listed last.
 GROUPS: dict[str, tuple[str, ...]] = {
-    "Start and go on": ("run", "new", "resume", "queue", "demo"),
+    "Start and go on": ("run", "new", "resume", "queue", "worker", "demo"),
     "Decide and say": ("inbox", "decide", "remark", "review", "allowed", "rollback", "replan", "pause", "abort"),
     "Ask": ("ask", "chat", "search", "cite"),
     "Mend": ("upgrade", "reopen"),

@@ -13,8 +13,8 @@ from reconvene.doors.cli.common import DOOR, Call
 from reconvene.doors.shared.meant_version import Meant, NotShown, meant, short
 from reconvene.doors.shared.options import fields_of, match_option, recommended
 from reconvene.errors import Refused, StaleDecision, UserError
-from reconvene.ports import Showing, Viewer
 from reconvene.settings import system_user
+from reconvene.showing_ports import Showing, Viewer
 from reconvene.wiring import showings
 
 if TYPE_CHECKING:

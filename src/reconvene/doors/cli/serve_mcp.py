@@ -136,7 +136,7 @@ def _over_http(call: Call, served: Served, deciding: Deciding | None, port: int)
 
 def _deciding(call: Call, engine: Engine, no_drive: bool) -> Deciding:
     from reconvene.doors.mcp.server import DOOR, Deciding
-    from reconvene.ports import Showing, Viewer
+    from reconvene.showing_ports import Showing, Viewer
     from reconvene.wiring import showings
 
     def shown(run: str, version: str) -> None:

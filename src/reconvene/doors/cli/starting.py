@@ -11,7 +11,7 @@ from reconvene.errors import UserError
 
 if TYPE_CHECKING:
     from reconvene.app.engine import Engine
-    from reconvene.app.new_runs import Prepared
+    from reconvene.app.run_values import Prepared
     from reconvene.core.definition.bindings import Binding
     from reconvene.core.definition.run_inputs import Values
     from reconvene.core.definition.workflow import Workflow
@@ -30,9 +30,10 @@ def started(
     given: Values | None = None,
     prepared: Prepared | None = None,
     door: str = DOOR,
+    driving: bool = False,
 ) -> tuple[Engine, str]:
     """A new run on record. Inputs that are missing are the recording's, or asked for where there is somebody to ask.
-    `given`: inputs that were not typed. `prepared`: what was said before."""
+    `given`: inputs that were not typed. `prepared`: what was said before. `driving`: the caller drives it next."""
     from reconvene.core.definition.bindings import bound
     from reconvene.doors.cli.typed_values import missing_inputs, read_inputs, read_settings, settings_of_files
 
@@ -72,7 +73,14 @@ def started(
     for line in kept_in if not call.as_json else ():
         note(line)
     return engine, engine.start(
-        loaded, values, settings=chosen, by=call.by, door=door, bindings=bindings, prepared=prepared
+        loaded,
+        values,
+        settings=chosen,
+        by=call.by,
+        door=door,
+        bindings=bindings,
+        prepared=prepared,
+        driving=driving,
     )
 
 

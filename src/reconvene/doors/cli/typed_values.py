@@ -74,7 +74,7 @@ def input_value(name: str, spec: Input, text: str) -> object:
 
             return [source(text, os.environ)]
         case "project":
-            from reconvene.app.new_runs import project_folder
+            from reconvene.app.run_values import project_folder
 
             return project_folder(name, path)
         case "folder":

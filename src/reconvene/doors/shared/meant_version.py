@@ -17,7 +17,7 @@ from reconvene.app.views.difference import where
 from reconvene.app.views.read_model import LATEST, Checkpoint
 from reconvene.core.facts.state import RunState
 from reconvene.errors import Refused, StaleDecision, UserError
-from reconvene.ports import Showing, Viewer
+from reconvene.showing_ports import Showing, Viewer
 
 FEWEST = 4  # characters of a version that people type
 _ONLY = "it was only printed by a `decide` in a script, which does not count as seen"
