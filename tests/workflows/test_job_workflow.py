@@ -108,6 +108,14 @@ def test_feedback_reaches_the_next_plan_in_the_memory_and_as_words_and_it_is_fro
     assert "The person has read your plan" in at.planner().prompt
 
 
+def test_a_revision_writes_only_what_it_changes(job: Begin) -> None:
+    changed = {"plan.md": FILES["plan.md"] + "\nIn euros.\n"}
+    at = job(plan(), plan(files=changed)).decide("Request changes", "Use euros")
+    assert at.open.status == "pending_review"
+    assert at.file("plan.md").endswith("In euros.\n")
+    assert at.file("todos.yaml") == FILES["todos.yaml"]
+
+
 def test_beyond_three_reviews_it_is_said_and_nothing_is_forbidden(job: Begin) -> None:
     at = job(plan())
     for number in range(1, 6):
