@@ -234,7 +234,9 @@ def test_what_a_model_does_wrong_is_told_to_it_and_on_record(reconvene: Command,
         assert (state, expected in result) == ("failed", True), result
 
 
-def test_a_model_that_loops_is_stopped_by_its_bound_and_the_person_is_told(reconvene: Command, desk: Path) -> None:
+def test_a_model_that_loops_is_stopped_by_its_bound_and_a_person_may_let_it_try_again(
+    reconvene: Command, desk: Path
+) -> None:
     text = (desk / "flow.yaml").read_text().replace("    tools:", "    loop: {turns: 4}\n    tools:")
     (desk / "flow.yaml").write_text(text)
     with OpenAIServer(Calls((wants("list_files"),))) as server:
@@ -242,7 +244,16 @@ def test_a_model_that_loops_is_stopped_by_its_bound_and_the_person_is_told(recon
         assert done.code == 3
         assert "a used 4 turns in one attempt and came to no end" in done.out
         assert len(server.requests) == 4
-    assert len(Stage(desk / ".reconvene", "", {}, "flow-1").events(ModelTurned)) == 4
+    stage = Stage(desk / ".reconvene", "", {}, "flow-1")
+    assert len(stage.events(ModelTurned)) == 4
+    with OpenAIServer(Calls((wants("list_files"),)), Say("Enough seen.")) as server:
+        words = ("--option", "Try again", "--feedback", "Look no further than once", "--latest")
+        assert reconvene("decide", "flow-1", *words, OPENAI_BASE_URL=server.url).code == 0
+        told = json.dumps(server.requests[0].body["messages"])
+        assert told.count("Look no further than once") == 1
+        assert told.index("list_files") < told.index("Look no further than once"), "the same conversation goes on"
+        assert [len(server.requests), len(stage.events(ModelTurned))] == [2, 6]
+    assert "delivered to a" in reconvene("ledger", "flow-1").out
 
 
 def test_nothing_of_one_run_is_in_another(reconvene: Command, desk: Path) -> None:

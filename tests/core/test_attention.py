@@ -47,6 +47,14 @@ def test_a_step_wholly_missing_asks_and_try_again_opens_every_task_anew():
     assert game.working() == ["a", "b"]
 
 
+def test_whoever_tries_again_is_shown_what_the_person_said_with_it():
+    game = play(ONE)
+    game.fail("b")
+    game.fail("a", retryable=False)
+    game.decide("Try again", "Use blue paint")
+    assert "- [FB-001] **Comment:** Use blue paint" in shown(game.state, game.book, "R1/0/a").prompt
+
+
 def test_going_on_without_a_missing_step_leaves_its_value_null():
     game = play(ONE)
     game.fail("a", retryable=False)

@@ -81,7 +81,7 @@ def assignment(
         left_out=view.left_out,
         shared=view.shared,
         bound=agent.name in state.record.bindings,
-        again=again(state, agent.name, view.mark),
+        again=again(state, agent.name, view.mark, view.latest),
         looks_into=work if any(tool.name == "project" for tool in agent.tools) else None,
     )
 

@@ -22,15 +22,18 @@ from reconvene.tool_ports import Known, Outcome, Recorded, ToolResult, Wanted
 _STATES: dict[str, Literal["due", "waits", "over"]] = {"due": "due", "begun": "due", "waits": "waits", "over": "over"}
 
 
-def again(state: RunState, agent: str, mark: str) -> str:
-    """For an agent whose loop goes on: only why its last answer was sent back."""
+def again(state: RunState, agent: str, mark: str, latest: str) -> str:
+    """For an agent whose loop goes on: only why its last answer was sent back, and what the person said since then.
+    `latest`: what the person said since it last worked."""
     round_ = state.world.top.round
     task = round_.open.tasks.get(agent) if round_ is not None and round_.open is not None else None
-    why = (task.reason or task.told) if task is not None and task.loop is not None else ""
-    if not why:
+    if task is None or task.loop is None:
         return ""
-    said = f"Your last answer does not count: {why}\n\nGo on from here, with that put right."
-    return f"{marks.first_line(mark)}\n\n{marks.tagged(marks.Section('attempt', said), mark)}"
+    why = task.reason or task.told
+    said = f"Your last answer does not count: {why}\n\nGo on from here, with that put right." if why else ""
+    told = [marks.tagged(marks.Section("attempt", said), mark)] if said else []
+    told += [latest] if latest and task.loop.untold else []
+    return "\n\n".join([marks.first_line(mark), *told]) if told else ""
 
 
 class Posted(Struct, frozen=True):

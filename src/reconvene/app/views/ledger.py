@@ -101,6 +101,7 @@ class _Fold:
         self._replies: dict[str, range] = {}  # task of a talk → remarks that are new to it
         self._spoken: dict[tuple[str, str], int] = {}  # phase, agent → remarks delivered when it last worked there
         self._shown: dict[tuple[int, int], int] = {}  # round, step → remarks delivered
+        self._open: e.StepStarted | None = None  # the last one
 
     def take(self, event: e.AnyEvent) -> None:
         match event:
@@ -117,7 +118,10 @@ class _Fold:
                 self._rounds[event.serial] = event
                 self._marks[event.serial] = self.files, self._versions
             case e.StepStarted():
-                self._deliver(event)
+                self._open = event
+                self._deliver(event, [start.agent for start in event.tasks], event.remarks, event.at)
+            case e.TroubleSettled() if event.remarks and self._open is not None:
+                self._deliver(self._open, event.agents, event.remarks, event.at)
             case e.AttemptEnded(verdict="accepted", output=e.Ref()):
                 self.outputs.append(event)
                 serial, step, agent = parse_task(event.task)
@@ -134,18 +138,20 @@ class _Fold:
             case _:
                 pass  # everything else moves the run, and no remark
 
-    def _deliver(self, event: e.StepStarted) -> None:
-        self._shown[event.serial, event.step] = event.remarks
+    def _deliver(self, event: e.StepStarted, agents: Iterable[str], remarks: int, at: str) -> None:
+        """To those who begin the step, or try it again: so many remarks."""
+        self._shown[event.serial, event.step] = remarks
         round_ = self._rounds.get(event.serial)
         phase, n = (round_.phase, round_.n) if round_ else ("", 0)
-        for start in event.tasks:
-            task = task_id(event.serial, event.step, start.agent)
-            delivery = Delivery(task, start.agent, phase, n, event.at)
+        for agent in agents:
+            task = task_id(event.serial, event.step, agent)
+            delivery = Delivery(task, agent, phase, n, at)
             self._deliveries.append(delivery)
-            self._counts.append(event.remarks)
+            self._counts.append(remarks)
             if event.talk:
-                self._replies[task] = range(self._spoken.get((phase, start.agent), 0) + 1, event.remarks + 1)
-            self._spoken[phase, start.agent] = event.remarks
+                told = self._replies[task].start if task in self._replies else self._spoken.get((phase, agent), 0) + 1
+                self._replies[task] = range(told, remarks + 1)
+            self._spoken[phase, agent] = remarks
 
     def _write(
         self, files: tuple[e.FileOut, ...], remarks: int, step: tuple[int, int] = (0, 0), *, rendered: bool = False

@@ -562,7 +562,7 @@ def _attempt_ended(state: RunState, ev: e.AttemptEnded) -> RunState:
             since="",
             parked=None,
             answer="" if counted else task.answer,
-            loop=loops.tried_anew(task.loop) if task.loop is not None else None,
+            loop=loops.tried_anew(task.loop),
         )
         return _set_task(state, round_, step, task)
     if ev.then == "done" and ev.commit:
@@ -848,6 +848,9 @@ def _trouble_settled(state: RunState, ev: e.TroubleSettled) -> RunState:
         and round_ is not None
         and step is not None
     ):
+        if ev.remarks:
+            seen = state.record.seen.update(dict.fromkeys(ev.agents, ev.remarks))
+            state = _set_record(state, seen=seen)
         return _set_round(state, replace(round_, open=_settled_step(step, ev)))
     return _set_world(state, rulings=state.world.rulings.set(ev.key, ev.ruling))
 
@@ -894,6 +897,7 @@ def _settled_step(step: StepAt, ev: e.TroubleSettled) -> StepAt:
                     running="",
                     unjudged=None,
                     answer="",
+                    loop=loops.tried_anew(task.loop, untold=ev.remarks > step.remarks),
                 ),
             )
         elif task.status in ("ask", "suspended"):
@@ -905,7 +909,8 @@ def _settled_step(step: StepAt, ev: e.TroubleSettled) -> StepAt:
     # who goes on without an agent that may have acted is not asked once more because its output is missing
     kinds = (ev.kind, "missing") if ev.kind in ("doubt", "rejected", "calls") else (ev.kind,)
     settled = step.settled if ev.ruling == "again" else (*step.settled, *kinds)
-    return replace(step, tasks=tasks, open=step.open + opened, settled=settled, use=use)
+    remarks = max(step.remarks, ev.remarks)
+    return replace(step, tasks=tasks, open=step.open + opened, settled=settled, use=use, remarks=remarks)
 
 
 def _expression_failed(state: RunState, ev: e.ExpressionFailed) -> RunState:

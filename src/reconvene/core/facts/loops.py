@@ -28,7 +28,8 @@ def turned(loop: LoopAt | None, ev: e.ModelTurned) -> LoopAt:
     )
     messages = (*loop.messages, ev.messages)
     used = plus(loop.usage, ev.usage)
-    return replace(loop, turn=ev.turn, attempt=ev.attempt, messages=messages, calls=calls, usage=used, said=ev.said)
+    at = replace(loop, turn=ev.turn, attempt=ev.attempt, untold=False)
+    return replace(at, messages=messages, calls=calls, usage=used, said=ev.said)
 
 
 def started(loop: LoopAt, ev: e.CallStarted) -> LoopAt:
@@ -63,9 +64,12 @@ def ruled(loop: LoopAt, ev: e.CallRuled) -> LoopAt:
     return _with(loop, ev.call, state="due", ruling=ev.ruling, words=ev.words, doubt=False, **changed)
 
 
-def tried_anew(loop: LoopAt) -> LoopAt:
-    """Another attempt goes on in the same conversation; what it uses is counted anew."""
-    return replace(loop, usage=e.Usage(), before=loop.turn)
+def tried_anew(loop: LoopAt | None, *, untold: bool = False) -> LoopAt | None:
+    """Another attempt goes on in the same conversation; what it uses is counted anew. `untold`: a person let it try
+    again, and said something."""
+    if loop is None:
+        return None
+    return replace(loop, usage=e.Usage(), before=loop.turn, untold=untold or loop.untold)
 
 
 def compacted(loop: LoopAt, ev: e.MessagesCompacted) -> LoopAt:

@@ -41,6 +41,7 @@ class LoopAt(Struct, frozen=True):
     before: int = 0  # turns of earlier attempts
     doubted: Map[str, str] = Map()  # tool and arguments → the call that failed, and may have happened
     said: str = ""  # digest: what the model wrote beside the calls of the last turn
+    untold: bool = False  # the person said something since that turn, which the next one is shown
 
 
 class TaskAt(Struct, frozen=True):

@@ -120,6 +120,7 @@ def _what_came(tx: Transaction) -> tuple[list[str], str]:
     return lines, advice if missing else ""
 
 
+_ASKED_ANEW = ("missing", "doubt", "rejected", "conflict")  # then agents work again, and are shown what was said
 _RULINGS = {
     AGAIN: "again",
     WAIT: "wait",
@@ -180,6 +181,7 @@ def settle(tx: Transaction, point: e.CheckpointOpened, label: str, command: c.An
                 agents=trouble.agents,
                 paths=trouble.paths,
                 claim=tx.claim,
+                remarks=len(tx.state.record.remarks) if fitting == "again" and trouble.kind in _ASKED_ANEW else 0,
             )
         )
     if ruling == "wait":
