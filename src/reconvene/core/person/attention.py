@@ -65,7 +65,7 @@ def open_attention(tx: Transaction) -> None:
             for label in dict.fromkeys(labels)
         ),
     )
-    if kinds == {"expression"}:
+    if kinds == {"expression"} and not any(trouble.paths for trouble in troubles):
         how = f"reconvene upgrade {tx.state.run} --to {tx.book.workflow.file or 'FILE'}"
         advice += f"\n\nThe mistake may be in the workflow: correct it there, then: {how}"
     theirs = (e.Stretch(1, 2 + told.count("\n")),)  # why something failed may be told in an agent's words
