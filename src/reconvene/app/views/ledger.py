@@ -254,7 +254,8 @@ class _Fold:
         return found
 
     def _changed(self, remark: e.RemarkAdded, text_of: TextOf) -> Iterator[Reflection]:
-        """Where an agent that was shown the comment changed the lines, or took them out; the first that did."""
+        """Where an agent that was shown the comment changed the lines, or took them out; the first that did. Nobody
+        did where they stand as they were commented on."""
         anchor = remark.anchor
         if anchor is None or not anchor.version:
             return
@@ -267,11 +268,11 @@ class _Fold:
         texts = [text_of(e.Ref(one.digest)) if one.digest else "" for one in since]
         every = list(anchors.standings(anchor, text_of(e.Ref(anchor.version)) or None, texts))
         last = every[-1].place
+        if every[-1].same:
+            return
         for one, text, was, now in zip(since, texts, every, every[1:]):
-            if was.place is None:
-                return
             taken = now.text if now.place is not None else ""
-            if one.agent and one.shown >= remark.number and not says(taken or text, was.text):
+            if was.place is not None and one.agent and one.shown >= remark.number and not says(taken or text, was.text):
                 yield Reflection(anchor.path, "changed", last.first if last is not None else 0, one.agent)
                 return
 

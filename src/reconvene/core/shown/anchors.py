@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 from msgspec import Struct
 
@@ -16,8 +17,7 @@ from reconvene.core.facts.book import Book
 from reconvene.core.facts.events import Anchor
 from reconvene.core.facts.state import RunState
 from reconvene.errors import StoreError, UserError
-from reconvene.language.following import Place, alike, found_in, is_blank, lines_of
-from reconvene.language.late_patterns import late
+from reconvene.language.following import Place, alike, found_in, headings_above, is_blank, lines_of, same_in
 
 MOST_LINES = 100
 _MOST_QUOTED = 10_000  # characters
@@ -25,8 +25,6 @@ _MOST_NAMED = 50
 _AROUND = 3  # lines with words
 _LONGEST_AROUND = 200  # characters
 _LEAST_LEFT = 0.4  # of the words that were commented on: with less, however slowly it went, it is another text
-_HEADING = late(r" {0,3}#{1,6}\s+\S")
-_FENCE = late(r"\s*(```|~~~)")
 
 
 class Standing(Struct, frozen=True):
@@ -60,7 +58,8 @@ def make(path: str, version: str, text: str, first: int, last: int) -> Anchor:
         )
     before = [line for line in lines[: first - 1] if not is_blank(line)][-_AROUND:]
     after = [line for line in lines[last:] if not is_blank(line)][:_AROUND]
-    return Anchor(path, version, first, last, quote, _cut(before), _cut(after), _heading(lines, first))
+    heading = headings_above(lines[:first])[-1][:_LONGEST_AROUND]
+    return Anchor(path, version, first, last, quote, _cut(before), _cut(after), heading)
 
 
 def _cut(lines: Sequence[str]) -> str:
@@ -69,17 +68,6 @@ def _cut(lines: Sequence[str]) -> str:
 
 def _counted(number: int) -> str:
     return f"{number} line{'s' * (number != 1)}"
-
-
-def _heading(lines: Sequence[str], first: int) -> str:
-    """The nearest above the line; what stands in a block of code is none."""
-    found, fenced = "", False
-    for line in lines[: first - 1]:
-        if _FENCE.match(line):
-            fenced = not fenced
-        elif not fenced and _HEADING.match(line):
-            found = line.strip()[:_LONGEST_AROUND]
-    return found
 
 
 def named(path: str, text: str, words: str) -> tuple[int, int]:
@@ -139,25 +127,29 @@ def _text(book: Book, digest: str) -> str | None:
 
 
 def followed(anchor: Anchor, seen: str | None, later: Sequence[str]) -> Standing:
-    """`seen`: the version that the anchor is of; `later`: those after it, the last one as it is now. What is lost once
-    stays lost, unless a version comes back in which it was known."""
+    """`seen`: the version that the anchor is of; `later`: those after it, the last one as it is now."""
     *_, last = standings(anchor, seen, later)
     return last
 
 
 def standings(anchor: Anchor, seen: str | None, later: Sequence[str]) -> Iterator[Standing]:
-    """Where the lines stand in the version that was seen, and in each of the later ones."""
+    """Where the lines stand in the version that was seen, and in each of the later ones. What was lost comes back with
+    the words that were commented on, or with those that they had become."""
     old = seen if seen is not None else "\n".join(filter(None, (anchor.before, anchor.quote, anchor.after)))
     first = anchor.first if seen is not None else anchor.before.count("\n") + bool(anchor.before) + 1
-    known: dict[str, Place | None] = {old: Place(first, first + anchor.last - anchor.first, same=True)}
-    now = old
-    yield Standing(known[old], anchor.quote)
+    start = Place(first, first + anchor.last - anchor.first, same=True)
+    known: dict[str, Place | None] = {old: start}
+    last, place, lost = old, start, False  # where they were found last
+    yield Standing(start, anchor.quote)
     for text in later:
-        place = known[now]
         if text not in known:
-            known[text] = found_in(now, place, text) if place is not None else None
-        now = text
-        yield _standing(anchor, now, known[now])
+            follow = partial(same_in, moved=False) if lost else found_in
+            known[text] = same_in(old, start, text) or follow(last, place, text)
+        found = known[text]
+        lost = found is None
+        if found is not None:
+            last, place = text, found
+        yield _standing(anchor, text, found)
 
 
 def _standing(anchor: Anchor, now: str, found: Place | None) -> Standing:
