@@ -99,8 +99,8 @@ def named(path: str, text: str, words: str) -> tuple[int, int]:
     raise UserError(f"“{shown}” stands in several lines of {path}: {several}.", hint=f"Name one: {path}:{places[0][0]}")
 
 
-def standing(state: RunState, book: Book, anchor: Anchor) -> Standing:
-    """Where the lines stand in the file as the run has it now."""
+def standing(state: RunState, book: Book, anchor: Anchor, edited: str | None = None) -> Standing:
+    """Where the lines stand in the file as the run has it now; `edited`: in this text, which came after it."""
     file = state.world.files.get(anchor.path)
     if file is None or not anchor.version:
         return Standing(gone=True)
@@ -109,8 +109,11 @@ def standing(state: RunState, book: Book, anchor: Anchor) -> Standing:
     versions = (*known[since:], *((file.digest,) if known[-1:] != (file.digest,) else ()))
 
     def follow() -> Standing:
-        return followed(anchor, _text(book, anchor.version), _texts(book, versions))
+        own = () if edited is None else (edited,)
+        return followed(anchor, _text(book, anchor.version), [*_texts(book, versions), *own])
 
+    if edited is not None:
+        return follow()
     return book.made_of(f"place of {anchor.key}", (anchor, versions), follow)
 
 
