@@ -26,14 +26,14 @@ def comments(engine: Engine, run: str, path: str = "") -> tuple[Comment, ...]:
     from reconvene.app.measures import ledger
 
     on_lines = [(entry, entry.anchor) for entry in ledger(engine, run) if entry.anchor is not None]
-    on_lines = [(entry, anchor) for entry, anchor in on_lines if path in ("", anchor.path)]
     edited = _edited(engine, session, {anchor.path for _, anchor in on_lines})
     found: list[Comment] = []
     for entry, anchor in on_lines:
-        now = standing(state, session.book, anchor, edited.get(anchor.path))
+        now = standing(state, session.book, anchor, entry.at, edited.get(anchor.path))
         one = thread(entry, anchor, now)
         # The text is blanked when it is recorded, so it is not told before.
-        found.append(replace(one, unrecorded=True, now="") if anchor.path in edited else one)
+        found.append(replace(one, unrecorded=True, now="") if one.file in edited else one)
+    found = [one for one in found if path in ("", one.file)]
     return tuple(sorted(found, key=lambda one: (one.file, one.outdated, one.first, one.id)))
 
 

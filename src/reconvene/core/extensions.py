@@ -191,6 +191,26 @@ class View(Struct, frozen=True):
     rows: Callable[[RunState, Book], Sequence[object]]
 
 
+class ListEntry(Struct, frozen=True):
+    """An entry of a list in a file: what makes it itself, the lines on which it stands, and what it says."""
+
+    id: str
+    first: int
+    last: int
+    says: str
+
+
+Entries = Callable[[str], Sequence[ListEntry]]  # text of the list → what is in it; nothing where it cannot be read
+
+
+class ListFile(Struct, frozen=True):
+    """A file with a list that later lists replace. `kept`: where earlier ones are, as a pattern of paths."""
+
+    path: str
+    kept: str
+    entries: Entries
+
+
 class Kit(Struct, frozen=True):
     name: str
     tracker: Tracker | None = None
@@ -202,3 +222,4 @@ class Kit(Struct, frozen=True):
     views: Mapping[str, View] = {}
     workflows: str = ""  # a folder of workflows that come with it
     asks: Mapping[str, str] = {}  # gate → what it asks, told to agents: "if it names nothing of {about};"
+    list: ListFile | None = None  # comments on its entries follow these

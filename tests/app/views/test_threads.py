@@ -61,7 +61,7 @@ def book(game: Play) -> Ledger:
 def comment(game: Play, at: int = 0) -> Comment:
     entry = book(game).entries[at]
     assert entry.anchor is not None
-    return thread(entry, entry.anchor, standing(game.state, game.book, entry.anchor))
+    return thread(entry, entry.anchor, standing(game.state, game.book, entry.anchor, entry.at))
 
 
 def context(game: Play, agent: str = "planner") -> Shown:

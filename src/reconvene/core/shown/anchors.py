@@ -9,13 +9,17 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
+from fnmatch import fnmatchcase
 from functools import partial
 
 from msgspec import Struct
 
+from reconvene.core import kit_finder
+from reconvene.core.extensions import ListFile
 from reconvene.core.facts.book import Book
 from reconvene.core.facts.events import Anchor
 from reconvene.core.facts.state import RunState
+from reconvene.core.shown.entries import Listed, commented_on, kept_in, place_in
 from reconvene.errors import StoreError, UserError
 from reconvene.language.following import Place, alike, found_in, headings_above, is_blank, lines_of, same_in
 
@@ -33,6 +37,7 @@ class Standing(Struct, frozen=True):
     place: Place | None = None
     text: str = ""  # of the lines there
     gone: bool = False  # the file itself is not there
+    path: str = ""  # the file in which they stand, where it is another
 
     @property
     def same(self) -> bool:
@@ -99,8 +104,9 @@ def named(path: str, text: str, words: str) -> tuple[int, int]:
     raise UserError(f"“{shown}” stands in several lines of {path}: {several}.", hint=f"Name one: {path}:{places[0][0]}")
 
 
-def standing(state: RunState, book: Book, anchor: Anchor, edited: str | None = None) -> Standing:
-    """Where the lines stand in the file as the run has it now; `edited`: in this text, which came after it."""
+def standing(state: RunState, book: Book, anchor: Anchor, made: str, edited: str | None = None) -> Standing:
+    """Where the lines stand in the file as the run has it now; `edited`: in this text, which came after it. `made`:
+    when the comment was."""
     file = state.world.files.get(anchor.path)
     if file is None or not anchor.version:
         return Standing(gone=True)
@@ -112,9 +118,39 @@ def standing(state: RunState, book: Book, anchor: Anchor, edited: str | None = N
         own = () if edited is None else (edited,)
         return followed(anchor, _text(book, anchor.version), [*_texts(book, versions), *own])
 
-    if edited is not None:
-        return follow()
-    return book.made_of(f"place of {anchor.key}", (anchor, versions), follow)
+    found = follow() if edited is not None else book.made_of(f"place of {anchor.key}", (anchor, versions), follow)
+    listed = kit_finder.list_file(book.workflow.kits, anchor.path)
+    seen = _text(book, anchor.version) if listed is not None else None
+    entry = commented_on(listed.entries, anchor, seen) if listed is not None and seen is not None else None
+    if listed is None or entry is None:
+        return found
+    now = edited if edited is not None else _text(book, file.digest) or ""
+    place = place_in(listed.entries, entry, now)
+    if place is not None and found.place is not None and found.same and _is_within(found.place, place):
+        return found
+    return _entry_standing(place, now, kept_in(listed.entries, entry, _kept(state, book, listed, made)))
+
+
+def _entry_standing(place: Place | None, now: str, kept: tuple[Listed, Place] | None) -> Standing:
+    """In the list, else in one that was kept; with other words only where it is in none of these."""
+    if kept is not None and (place is None or not place.same):
+        return Standing(kept[1], _lines_at(kept[0].text, kept[1]), path=kept[0].path)
+    return Standing(place, _lines_at(now, place)) if place is not None else Standing()
+
+
+def _kept(state: RunState, book: Book, listed: ListFile, made: str) -> list[Listed]:
+    """The lists that were kept since, oldest first."""
+    files = sorted((file.at, path, file.digest) for path, file in state.world.files.items())
+    later = [(path, digest) for at, path, digest in files if at >= made and fnmatchcase(path, listed.kept)]
+    return [Listed(path, _text(book, digest) or "") for path, digest in later]
+
+
+def _is_within(lines: Place, all_of: Place) -> bool:
+    return all_of.first <= lines.first and lines.last <= all_of.last
+
+
+def _lines_at(text: str, place: Place) -> str:
+    return "\n".join(lines_of(text)[place.first - 1 : place.last])
 
 
 def _texts(book: Book, versions: Sequence[str]) -> list[str]:
@@ -158,6 +194,6 @@ def standings(anchor: Anchor, seen: str | None, later: Sequence[str]) -> Iterato
 def _standing(anchor: Anchor, now: str, found: Place | None) -> Standing:
     if found is None:
         return Standing()
-    lines = "\n".join(lines_of(now)[found.first - 1 : found.last])
+    lines = _lines_at(now, found)
     same, left = alike(anchor.quote, lines)
     return Standing(Place(found.first, found.last, same), lines) if same or left >= _LEAST_LEFT else Standing()
