@@ -174,7 +174,7 @@ def _judge(own: ports.Judge, at: _Part) -> ports.Judge:
 
 
 def _list(own: ports.ListFile, at: _Part) -> ports.ListFile:
-    def entries(text: str) -> tuple[ports.ListEntry, ...]:
+    def entries(text: str) -> Sequence[ports.ListEntry]:
         return at.asked(lambda: own.entries(text), tuple[ports.ListEntry, ...], lambda _: ())
 
     return ports.ListFile(str(own.path), str(own.kept), entries)
