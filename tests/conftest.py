@@ -27,8 +27,6 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import HealthCheck, settings
 
-import not_yet
-
 if TYPE_CHECKING:
     from commands import Command
     from forks import Forks
@@ -119,9 +117,3 @@ def terminal(folder: Path, forks: Forks) -> Iterator[Terminal]:
 
     with terminals(folder, forks) as start:
         yield start
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    for item in items:
-        if reason := not_yet.why(item.nodeid):
-            item.add_marker(pytest.mark.xfail(reason=reason, run="shown_races" not in item.nodeid))

@@ -164,16 +164,27 @@ def test_a_job_is_planned_reviewed_carried_out_corrected_and_finished(tmp_path: 
     assert "of 2024" in next(one["result"] for one in calls if one["tool"] == "read_document")
     assert not desk.workspace("report.md").exists()
 
-    # feedback in words and by an edit of the file itself: both reach the planner, in its memory and as a message
+    # feedback by a comment on lines, by an edit of the file itself and in words: all of it reaches the planner, as a
+    # message and in its memory
+    line = PLAN.splitlines().index("Ask the table, then write.") + 1
+    said = desk.type("remark", "job-1", "--on", f"plan.md:{line}", "Which table? There are two.")
+    assert said.code == 0, said.err
     desk.workspace("plan.md").write_text(PLAN + "3. Check it twice\n", encoding="utf-8")
     before = len(server.requests)
-    assert desk.decide("Request changes", "--feedback", "Use euros throughout").code == 3
+    again = desk.decide("Request changes", "--feedback", "Use euros throughout")
+    assert again.code == 3, again.err
+    assert "Shall it be done so?" in again.out
     first = server.requests[before].prompt
     assert "+3. Check it twice" in first
     assert "Use euros throughout" in first
+    comment = first[first.index("Which table? There are two.") :]
+    assert "Ask the table, then write." in comment[:400], "with the lines that it is about"
     memory = desk.workspace("workspace.md").read_text(encoding="utf-8")
     assert memory.count("## Review Feedback") == 1
     assert "Use euros throughout" in memory
+    assert f"Which table? There are two. [plan.md:{line}]" in memory
+    (listed,) = json.loads(desk.type("comments", "job-1", "--json").out)["comments"]
+    assert (listed["status"], listed["lines"], listed["first"]) == ("open", f"plan.md:{line}", line)
 
     waits = desk.decide("Approve with notes", "--feedback", "Keep it short", "--field", "currency=EUR")
     assert waits.code == 3

@@ -78,7 +78,8 @@ MISTAKES = [
     Mistake(
         "a folder is given for a workflow",
         "run docs",
-        "error: docs is a folder without a workflow.yaml\nhint: name a workflow file\n",
+        "error: docs is a folder without a workflow.yaml\nhint: name a workflow file; see the packaged ones: "
+        "reconvene workflows\n",
     ),
     Mistake(
         "a line is not indented as it should be",
@@ -225,6 +226,14 @@ MISTAKES = [
         "a command is misspelt",
         "chekc flow.yaml",
         "error: there is no command 'chekc'; did you mean check?\nhint: see: reconvene --help\n",
+    ),
+    Mistake(
+        "a text with a comma has no quotes in a contract",
+        "check flow.yaml",
+        "error: flow.yaml:4: 'schema' is not a JSON Schema: 'two' stands there as a key with nothing behind it (a text "
+        "with a comma stands in quotes)\nhint: correct this, then look again: reconvene check flow.yaml\n",
+        file="name: one\nagents: {writer: {command: cat}}\nphases:\n"
+        "  - {id: p, agents: [writer], output: {name: d, schema: {type: object, description: One, two}}}\n",
     ),
     # --- files that are not what they seem ---
     Mistake(

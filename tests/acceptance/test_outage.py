@@ -12,6 +12,7 @@ import json
 import re
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -20,20 +21,26 @@ from msgspec.structs import replace
 from tests.golden.driving import answered
 
 from commands import Done, call
-from reconvene.adapters.agents import Agents
+from reconvene.adapters.agents import Agents, recorded
+from reconvene.adapters.agents.asking import whole
 from reconvene.app.backoff import USUAL, Patience
 from reconvene.app.engine import Engine
 from reconvene.core.definition.workflow import Agent
 from reconvene.core.facts.events import AttemptEnded, ProviderFailed
 from reconvene.core.facts.ids import digest_of
 from reconvene.core.facts.state import RunState
+from reconvene.doors.cli.playing import filled_in
 from reconvene.ports import Answer, Assignment, Listener
-from reconvene.testing.openai_server import Fail, OpenAIServer, Reply, Say, Seen, Wire
+from reconvene.sandboxing import sandbox_for
+from reconvene.testing.openai_server import Calls, Fail, OpenAIServer, Reply, Say, Seen, Wire
+from reconvene.tool_ports import ToolInfo
+from reconvene.tool_wiring import LateToolboxes
 from reconvene.wire.packaged import packaged
 from reconvene.wire.recordings import recording
 from reconvene.wire.yaml_reader import plain, read_yaml
-from reconvene.wiring import new_project, open_engine
+from reconvene.wiring import open_engine
 
+AT_FULL_SPEED = {"RECONVENE_DEMO_SPEED": "0"}
 QUICK = Patience(0.01, 0.05, 60.0)
 AT_ONCE = Patience(0.0, 0.0, 0.0)
 BROKEN: tuple[Reply, ...] = (Fail(503), Wire(status=0, end="reset"), Fail(429), Wire(status=0, end="close"), Fail(500))
@@ -41,31 +48,69 @@ ALL = sorted(packaged())
 
 
 class OverTheWire:
-    """Asks the server for what a recorded agent says, as any model is asked."""
+    """Asks the server for what a recorded agent says, as any model is asked. `made`: as `Agents` is."""
 
-    def __init__(self, home: Path, url: str) -> None:
-        environ = {"OPENAI_API_KEY": "test", "RECONVENE_DEMO_SPEED": "0", "PATH": "/usr/bin:/bin"}
-        self._agents = Agents(str(home / "scratch"), environ)
+    def __init__(self, url: str, *made: object) -> None:
+        self._agents = Agents(*made)  # type: ignore[arg-type]
         self._url = url
-        self.says: dict[str, str] = {}  # by the name of the model
+        self.replies: dict[str, Callable[[Seen], Reply]] = {}  # by the name of the model
 
     async def run(self, assignment: Assignment, listener: Listener) -> Answer:
         if assignment.agent.kind != "recorded":
             return await self._agents.run(assignment, listener)
+        name = digest_of(f"{assignment.task}#{assignment.attempt}".encode())[:12]
+        agent = replace(assignment.agent, kind="model", model=f"openai:{name}", options={"base_url": self._url})
+        asked = assignment._replace(agent=agent)
+        if assignment.agent.tools and assignment.turns is not None:
+            self.replies[name] = Script(assignment, assignment.turns.so_far().before)
+            return await self._agents.run(asked, listener)
         answer = await self._agents.run(assignment, listener)
         if assignment.folder:
             return answer  # it works in a project
-        name = digest_of(f"{assignment.task}#{assignment.attempt}".encode())[:12]
-        self.says[name] = _as_reply(assignment, answer)
-        agent = replace(assignment.agent, kind="model", model=f"openai:{name}", options={"base_url": self._url})
-        given = await self._agents.run(assignment._replace(agent=agent), listener)
+        said = Say(_as_reply(assignment, answer))
+        self.replies[name] = lambda seen: said
+        given = await self._agents.run(asked, listener)
         return given._replace(value=answer.value, has_value=answer.has_value)
+
+    async def tools(self, assignment: Assignment) -> tuple[ToolInfo, ...]:
+        return await self._agents.tools(assignment)
+
+    def reply(self, seen: Seen) -> Reply:
+        return self.replies[str(seen.body["model"])](seen)
 
     async def window(self, agent: Agent) -> int:
         return 0
 
     async def close(self) -> None:
         await self._agents.close()
+
+
+class Script:
+    """What a model says that makes the calls of a recorded agent, and answers as it does. `before`: earlier turns."""
+
+    def __init__(self, assignment: Assignment, before: int) -> None:
+        self._work = whole(assignment)._replace(writes=())
+        self._played = recorded.found(self._work)
+        turns = self._played.entry.get("calls") or []
+        assert isinstance(turns, list)
+        self._turns: list[list[dict[str, object]]] = [one if isinstance(one, list) else [one] for one in turns]
+        self._before = before
+
+    def __call__(self, seen: Seen) -> Reply:
+        messages = seen.body["messages"]
+        assert isinstance(messages, list)
+        turn = sum(message["role"] == "assistant" for message in messages) - self._before
+        made = [call for calls in self._turns[:turn] for call in calls]
+        told = [str(message["content"]) for message in messages if message["role"] == "tool"]
+        results = {str(call["as"]): text for call, text in zip(made, told[-len(made) :]) if "as" in call}
+        if turn < len(self._turns):
+            return Calls(tuple(self._called(call, results) for call in self._turns[turn]))
+        answer = asyncio.run(recorded.answered(self._played, self._work, lambda _: None, AT_FULL_SPEED, results))
+        return Say(_as_reply(self._work, answer))
+
+    def _called(self, call: dict[str, object], results: dict[str, str]) -> tuple[str, str]:
+        (tool,) = (key for key in call if key != "as")
+        return tool, json.dumps(recorded.arguments(self._played, self._work, results, call[tool]))
 
 
 def _as_reply(assignment: Assignment, answer: Answer) -> str:
@@ -129,18 +174,18 @@ def _masked(data: bytes, *places: Path) -> str:
 def play(folder: Path, name: str, outage: Outage, patience: Patience) -> tuple[Played, list[ProviderFailed], int]:
     folder.mkdir()
     played = recording(packaged()[name], {})
-    inputs = dict(played.case.inputs)
     home = folder / "home"
-    if played.project:
-        wanted = [key for key, spec in played.workflow.inputs.items() if spec.type == "project"]
-        inputs[wanted[0]] = new_project(home, name, played.project)
+    inputs = filled_in(str(home), played, {})
     runner: OverTheWire
 
     def reply(seen: Seen) -> Reply:
-        return outage.broken() or Say(runner.says[str(seen.body["model"])])
+        return outage.broken() or runner.reply(seen)
 
     with OpenAIServer(reply) as server:
-        runner = OverTheWire(home, server.url)
+        environ = {"OPENAI_API_KEY": "test", "PATH": "/usr/bin:/bin", **AT_FULL_SPEED}
+        sandbox = sandbox_for(lambda: [str(home)], environ, str(home))
+        toolboxes = LateToolboxes(sandbox, environ, lambda: [str(home)])
+        runner = OverTheWire(server.url, sandbox, environ, None, "", toolboxes)
         engine = open_engine(home, runner=runner)
         engine._patience = patience
         run = engine.start(played.workflow, inputs, settings=played.case.settings, by="ann")
@@ -225,8 +270,8 @@ class Line:
     def play(self, monkeypatch: pytest.MonkeyPatch) -> Typed:
         with OpenAIServer(self._reply) as server, monkeypatch.context() as patched:
 
-            def agents(*_: object) -> OverTheWire:
-                self._runner = OverTheWire(self._folder, server.url)
+            def agents(*made: object) -> OverTheWire:
+                self._runner = OverTheWire(server.url, *made)
                 return self._runner
 
             patched.setattr("reconvene.adapters.agents.Agents", agents)
@@ -236,25 +281,32 @@ class Line:
                 assert (done.code, done.object["status"], done.object["checkpoint"]) == (3, "waiting", None)
                 self.parked += 1
                 # the decisions that are on record are those that were used up
-                taken = len(self._decisions(run))
+                taken = len(self._decisions(run)) + self._rulings(run)
                 done = self._answering("resume", run, "--now", left=self._answers[taken:])
         return self._found(done)
 
     def _reply(self, seen: Seen) -> Reply:
         assert self._runner is not None
-        return self._outage.broken() or Say(self._runner.says[str(seen.body["model"])])
+        return self._outage.broken() or self._runner.reply(seen)
 
     def _answering(self, *words: str, left: list[object]) -> Done:
         (self._folder / "left.yaml").write_text(json.dumps(left))
         return self._typed(*words, "--answers", "left.yaml")
 
     def _typed(self, *words: str) -> Done:
-        return call(*words, "--json", cwd=self._folder, RECONVENE_HOME=None, RECONVENE_PROVIDER_WAIT="0")
+        surroundings = {"RECONVENE_PROVIDER_WAIT": "0", "OPENAI_API_KEY": "test", **AT_FULL_SPEED}
+        return call(*words, "--json", cwd=self._folder, RECONVENE_HOME=None, **surroundings)
 
     def _decisions(self, run: str) -> list[dict[str, object]]:
         found = self._typed("show", run).object["decisions"]
         assert isinstance(found, list)
         return found
+
+    def _rulings(self, run: str) -> int:
+        """How often a person was asked about calls of tools; here about one call at a time."""
+        calls = self._typed("calls", run).object["calls"]
+        assert isinstance(calls, list)
+        return sum(bool(one["ruling"]) for one in calls)
 
     def _found(self, done: Done) -> Typed:
         run = str(done.object["run"])

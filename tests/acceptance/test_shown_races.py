@@ -237,7 +237,7 @@ def test_a_terminal_decides_what_is_on_its_screen(races: int, ground: Ground, te
         if not first:
             ground.at_once([other])
         if first:
-            child.expect("Bob decided" if other[0] == "decide" else "Bob has something to say")
+            child.expect(r"Bob \[claimed by \S+\] decided" if other[0] == "decide" else "Bob has something to say")
         child.expect("Use arrow keys")
         child.sendcontrol("c")
         assert ending(child) == 3

@@ -16,10 +16,11 @@ import sqlite3
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from functools import cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import NamedTuple
 
 import pytest
@@ -58,6 +59,7 @@ class Seen(NamedTuple):
     level: str  # on record
     succeeded: frozenset[str]
     said: dict[str, str]
+    verified: Mapping[str, str] = MappingProxyType({})  # of ways that concern a run: what `verify` then says of it
 
 
 class Scene:
@@ -80,6 +82,8 @@ class Scene:
             (programs / "bwrap").write_text("#!/bin/sh\nexit 1\n")
             (programs / "bwrap").chmod(0o755)
         os.mkfifo(self.gate)
+        self.typed, self.terminal = os.openpty()
+        os.write(self.typed, b"TYPED-WORD\n")
         self.environ = {
             "HOME": str(self.person), "XDG_CONFIG_HOME": None, "XDG_STATE_HOME": None, "SSH_AUTH_SOCK": self.socket,
             "RECONVENE_HOME": str(self.home), "RECONVENE_SANDBOX": sandbox, "ENGINES_OWN": "ENGINES-WORD",
@@ -100,6 +104,7 @@ class Scene:
         facts = {
             "RECONVENE": COMMAND, "HOUSE": self.home, "PERSON": self.person, "PYTHON": sys.executable,
             "VICTIM": self.victims.get(way.name, ""), "TOKEN": self.token(way), "SOCKET": self.socket,
+            "TERMINAL": os.ttyname(self.terminal),
         }  # fmt: skip
         given = "\n".join(f"{name}='{value}'" for name, value in facts.items())
         script = f"cat >/dev/null\n{given}\n{{ {way.script}\n}} 2>&1\nexit 0"
@@ -133,7 +138,11 @@ class Scene:
         assert "reconvene" in ended["control"][1], "where the command itself does not work, nothing is shown"
         said = {name: text for name, (_, text) in ended.items()}
         done = frozenset(way.name for way in WAYS if self.succeeded(way, said.get(way.name, ""), before))
-        return Seen("; ".join({level for level, _ in ended.values()}), done, said)
+        return Seen("; ".join({level for level, _ in ended.values()}), done, said, self.verified())
+
+    def verified(self) -> dict[str, str]:
+        runs = {way.name: self.victims.get(way.name, "attack-1") for way in WAYS if way.kind in ("act", "forge")}
+        return {name: "".join(call("verify", run, cwd=self.root, **self.environ)[1:]) for name, run in runs.items()}
 
     def drive(self) -> None:
         process("run", "attack.yaml", "--no-input", cwd=self.root, **self.environ)
@@ -174,7 +183,7 @@ class Scene:
                 return "FORGED" in file.read_text()
             case _:
                 with closing(sqlite3.connect(self.home / "reconvene.db")) as base:
-                    return bool(base.execute("SELECT 1 FROM sqlite_master WHERE name = 'forged'").fetchall())
+                    return bool(base.execute("SELECT 1 FROM appends WHERE events LIKE '%FORGED%'").fetchall())
 
     def alive(self, way: Way) -> list[int]:
         found, token = [], self.token(way).encode()
@@ -189,6 +198,8 @@ class Scene:
         return found
 
     def close(self) -> None:
+        os.close(self.typed)
+        os.close(self.terminal)
         for way in WAYS:
             for pid in self.alive(way):
                 with suppress(ProcessLookupError):
@@ -243,7 +254,7 @@ def test_without_a_sandbox_the_ways_are_real(seen: dict[str, Seen]) -> None:
     """A way that fails everywhere shows nothing: most succeed where nothing keeps them."""
     real = {
         "database", "edit-other", "edit-own", "peer-path", "other-run", "other-home", "keys", "ssh", "environment",
-        "ssh-agent", "socket", "linked",
+        "ssh-agent", "socket", "linked", "terminal", "decide-library", "decide-own-key",
     }  # fmt: skip
     assert real <= needs(seen, "none").succeeded
 
@@ -260,17 +271,35 @@ def test_the_table_says_what_is_measured(level: str, seen: dict[str, Seen]) -> N
     assert table()[level] == {way.about: way.name not in found.succeeded for way in WAYS}
 
 
+def test_the_table_says_what_verify_shows(seen: dict[str, Seen]) -> None:
+    found = needs(seen, "none")
+    for way in WAYS:
+        said = found.verified.get(way.name, "")
+        new = way.name in found.succeeded and any(word in said for word in ("does not fit", "a new key", "claimed"))
+        assert new == bool(way.shown), f"{way.name}: {said}"
+        assert way.shown in said
+        assert way.shown in rows()[way.about][-1]
+        assert bool(way.shown) == (rows()[way.about][-1] not in ("", "nothing")), way.name
+
+
 @cache
+def rows() -> dict[str, tuple[str, ...]]:
+    """What is tried → prevented at each level, what `verify` shows where it is not."""
+    found = re.findall(
+        r"^\| ([^|]+?) \| (✓|–) \| (✓|–) \| (✓|–) \| ([^|]*?) ?\|$", PAGE.read_text(encoding="utf-8"), re.MULTILINE
+    )
+    return {about: tuple(rest) for about, *rest in found}
+
+
 def table() -> dict[str, dict[str, bool]]:
-    rows = re.findall(r"^\| ([^|]+?) \| (✓|–) \| (✓|–) \| (✓|–) \|$", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
-    return {level: {row[0]: row[number] == "✓" for row in rows} for number, level in enumerate(LEVELS, start=1)}
+    return {level: {about: row[number] == "✓" for about, row in rows().items()} for number, level in enumerate(LEVELS)}
 
 
 ACTS = (
     "decide x-1 --option Yes", "remark x-1 hm", "pause x-1", "abort x-1", "rollback x-1", "fork x-1 --at 1",
     "resume x-1", "resume x-1 --model openai:gpt-5.4", "upgrade x-1 --to x.yaml", "reopen x-1", "take x-1 a.env",
     "rounds x-1 --prune", "accept 12345678", "queue drop x-1 --yes", "queue move x-1 first", "queue run --no-input",
-    "delete x-1 --yes", "import x.zip", "allowed x-1 --revoke A1",
+    "delete x-1 --yes", "import x.zip", "allowed x-1 --revoke A1", "replan x-1", "worker --once",
 )  # fmt: skip
 
 

@@ -243,6 +243,8 @@ def test_nothing_is_ever_fetched(helper: Watched) -> None:
         ({"pattern": "("}, "cannot be read"),
         ({"patternProperties": {"[": {}}}, "cannot be read"),
         ({"type": "strin"}, "strin"),
+        ({"properties": {"a": {"description": "Short", "plain": None}}}, "'plain' stands there as a key with"),
+        ({"properties": {"a b": {"const": None, "default": None}}}, ""),
         ({"properties": {f"p{n}": {} for n in range(3000)}}, "more than 2000 parts"),
         ({"$ref": "other.json"}, "points out of it"),
         ({"enum": [{"$ref": "not a reference"}], "const": {"pattern": "("}}, ""),

@@ -195,6 +195,40 @@ def test_a_command_changes_its_folder_and_nothing_else(
     assert not [name for name in os.listdir(person) if name not in (".local", ".config")]
 
 
+_SETTINGS = """
+import os
+for top, _, names in os.walk("/proc/sys"):
+    for name in names:
+        try:
+            os.close(os.open(os.path.join(top, name), os.O_WRONLY))  # opened, and nothing written
+        except OSError:
+            continue
+        print("OPEN", os.path.join(top, name))
+print("looked")
+"""
+
+
+def test_not_even_root_changes_settings_of_the_kernel(reconvene: Command, folder: Path, level: str) -> None:
+    """Some of them name a program that the kernel starts, outside of every sandbox."""
+    (folder / "settings.py").write_text(_SETTINGS)
+    flow(folder, f"{{command: [{sys.executable}, {folder / 'settings.py'}]}}")
+    assert reconvene("run", "kept.yaml").code == 0
+    assert output(reconvene) == f"{level}: looked\n"
+
+
+def test_disks_and_terminals_of_the_machine_are_not_opened(reconvene: Command, folder: Path, level: str) -> None:
+    mine, terminal = os.openpty()
+    try:
+        disks = [str(path) for path in Path("/dev").iterdir() if path.is_block_device()]
+        tries = "; ".join(f": <{path} && echo OPEN" for path in [os.ttyname(terminal), "/dev/kmsg", *disks])
+        flow(folder, f"{{command: [bash, -c, '{tries}; cat /dev/stdin >/dev/null; echo looked >/dev/stdout']}}")
+        assert reconvene("run", "kept.yaml").code == 0
+    finally:
+        os.close(mine)
+        os.close(terminal)
+    assert output(reconvene) == f"{level}: looked\n"
+
+
 def test_its_folder_lies_outside_the_home_and_is_gone_afterwards(
     reconvene: Command, folder: Path, person: Path, level: str
 ) -> None:

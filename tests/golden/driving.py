@@ -19,7 +19,14 @@ _ONWARD = (
     *("Agree — quick design outline", "Override — straightforward"),  # brainstorm
     *("Done", "Choose", "Approve", "Use my words", "Build it", "Take it as it is", "Continue to the next batch"),
     "Stop here, with the plan",
-    *("Accept the memo", "Looks good, proceed", "Yes, continue", "Optimize now", "Fix and retry"),  # the others
+    *(
+        "Accept the memo",
+        "Accept",
+        "Looks good, proceed",
+        "Yes, continue",
+        "Optimize now",
+        "Fix and retry",
+    ),  # the others
 )
 _TROUBLE = ("Raise the limit", "Count it as false")
 _AGAIN, _WITHOUT, _STOP = "Try again", "Go on without it", "Stop the run"

@@ -6,13 +6,16 @@ import asyncio
 import os
 import shutil
 import signal
+import sqlite3
 import subprocess
 import tempfile
 from collections.abc import Callable, Mapping
+from contextlib import closing
 from functools import cache
 from pathlib import Path
 
 import yaml
+from msgspec import to_builtins
 from msgspec.structs import replace
 
 from reconvene.app import queries
@@ -40,8 +43,8 @@ _PROJECT = "pantry"
 class Troubled(OnlyRecorded):
     """Recorded agents, but what `meets` does comes first: it may raise, or end the process."""
 
-    def __init__(self, environ: dict[str, str], meets: Callable[[Assignment], None]) -> None:
-        super().__init__(environ)
+    def __init__(self, folder: Path, meets: Callable[[Assignment], None]) -> None:
+        super().__init__(folder)
         self._meets = meets
 
     async def run(self, assignment: Assignment, listener: Listener) -> Answer:
@@ -91,6 +94,19 @@ class Journey:
         )
         self.run = run
         return self
+
+    def material(self) -> dict[str, object]:
+        """The documents of the recording, as they are read, and its database: a file in this folder."""
+        from reconvene import materials
+
+        recorded = folder_of(self.name) / "recorded"
+        database = self._folder / "shop.db"
+        if not database.exists():
+            with closing(sqlite3.connect(database)) as made:
+                made.executescript((recorded / "sources" / "shop.sql").read_text(encoding="utf-8"))
+        documents = materials.documents(str(recorded / "documents"), environment(self._folder))
+        source = {"name": "shop.db", "kind": "sqlite", "address": f"{PLACE}/shop.db"}
+        return {"documents": to_builtins(documents), "sources": [source]}
 
     def packaged_inputs(self, *path: str) -> dict[str, object]:
         given = _yaml(self.name, *path, "inputs.yaml")
@@ -202,12 +218,12 @@ class Journey:
                 engine.request_pause(self.run, now=now, by=PERSON, door="golden")
 
         self.close()
-        engine = open_golden(self._folder, self._clock, Troubled(environment(self._folder), meets))
+        engine = open_golden(self._folder, self._clock, Troubled(self._folder, meets))
         return self._to_stop(engine)
 
     def _driven(self, meets: Callable[[Assignment], None]) -> Journey:
         self.close()
-        return self._to_stop(open_golden(self._folder, self._clock, Troubled(environment(self._folder), meets)))
+        return self._to_stop(open_golden(self._folder, self._clock, Troubled(self._folder, meets)))
 
     def _to_stop(self, engine: Engine) -> Journey:
         engine.drive_sync(self.run)
@@ -236,7 +252,7 @@ class Journey:
                 os.kill(os.getpid(), signal.SIGKILL)
 
         try:
-            self._to_stop(open_golden(self._folder, self._clock, Troubled(environment(self._folder), meets)))
+            self._to_stop(open_golden(self._folder, self._clock, Troubled(self._folder, meets)))
         finally:
             os._exit(1)
 

@@ -168,6 +168,18 @@ def brainstorm(go: Journey) -> None:
     go.afresh().start(small, recorded=False).keep("new.packaged")
 
 
+def job(go: Journey) -> None:
+    given = {**go.packaged_inputs(), **go.material()}
+    promise = "correction: Since February we promise 3 days, not 5 days. The letter is older."
+    go.start(given).keep("new").drive().keep("waiting.strategy")
+    go.say(promise).keep("waiting.strategy.said").decide("Approve", audience="only me", drive=False)
+    go.keep("decided.tactics").crash("worker", "tactics").keep("crashed.tactics").drive().keep("attention.tactics")
+    go.decide("Approve").keep("waiting.result").decide("Accept").keep("completed")
+    go.back("waiting.strategy").decide("Request changes", promise).keep("waiting.strategy.again")
+    go.back("waiting.strategy").decide_pausing("Skip review and run", "worker").keep("paused.tactics")
+    go.back("waiting.strategy").fork().keep("forked").do(c.Abort(by=PERSON, door="golden")).keep("aborted")
+
+
 def troubles(go: Journey) -> None:
     go.start().keep("new").drive_failing("reader").keep("attention.missing").decide("Try again", drive=False)
     go.crash("sender", "doubt").keep("crashed.doubt").drive().keep("attention.doubt")
@@ -180,6 +192,7 @@ def troubles(go: Journey) -> None:
 JOURNEYS: Mapping[str, Callable[[Journey], None]] = {
     "brainstorm": brainstorm,
     "early-exit": early_exit,
+    "job": job,
     "market-entry": market_entry,
     "quality-gate": quality_gate,
     "review-before-changes": review_before_changes,

@@ -7,6 +7,7 @@ read a golden home nobody needs a folder of that name: the engine's ports are gi
 from __future__ import annotations
 
 import os
+import tempfile
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -14,6 +15,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from reconvene.adapters.agents import Agents
+from reconvene.adapters.agents.unkept import Open
 from reconvene.adapters.git import GitHistory
 from reconvene.adapters.project import GitProjects
 from reconvene.adapters.workspace import FolderWorkspace
@@ -23,6 +25,8 @@ from reconvene.core.definition.workflow import Agent
 from reconvene.errors import AgentError
 from reconvene.ports import AgentRunner, Answer, Assignment, Clock, Listener, ProjectWork
 from reconvene.surroundings import Machine
+from reconvene.tool_ports import ToolInfo
+from reconvene.tool_wiring import LateToolboxes
 from reconvene.wiring import open_log
 
 PLACE = "/tmp/reconvene-golden"
@@ -54,17 +58,29 @@ class Still(Ticks):
 class OnlyRecorded:
     """The real agents, but only those that answer from the recording in the home: no model, no command.
 
-    How long an answer took is not measured: it would be another time in every run.
+    Their calls of tools are made, without a sandbox: what keeps programs in is another thing on every machine. How long
+    an answer took is not measured: it would be another time in every run.
     """
 
-    def __init__(self, environ: dict[str, str]) -> None:
-        self._agents = Agents(os.devnull, environ)
+    def __init__(self, folder: Path) -> None:
+        environ = environment(folder)
+        toolboxes = LateToolboxes(Open(tempfile.gettempdir()), environ, list)
+        self._agents = Agents(os.devnull, environ, toolboxes=toolboxes)
+        self._folder = folder
 
     async def run(self, assignment: Assignment, listener: Listener) -> Answer:
         if assignment.agent.kind not in ("recorded", "survey"):
             raise AgentError(f"{assignment.agent.name} is no recording, and nothing else is asked.", retryable=False)
-        answer = await self._agents.run(assignment, listener)
+        answer = await self._agents.run(self._here(assignment), listener)
         return answer._replace(usage=replace(answer.usage, seconds=_SECONDS))
+
+    async def tools(self, assignment: Assignment) -> tuple[ToolInfo, ...]:
+        return await self._agents.tools(self._here(assignment))
+
+    def _here(self, assignment: Assignment) -> Assignment:
+        """With the sources of data where they lie now."""
+        there = (replace(one, address=moved(one.address, self._folder)) for one in assignment.sources)
+        return assignment._replace(sources=tuple(there))
 
     async def window(self, agent: Agent) -> int:
         return await self._agents.window(agent)
@@ -120,7 +136,7 @@ def open_golden(folder: Path, clock: Clock, runner: AgentRunner | None = None, s
     return Engine(
         open_log(home),
         clock,
-        runner or OnlyRecorded(environ),
+        runner or OnlyRecorded(folder),
         workspace_for,
         lambda: GitHistory(str(home / "history.git")),
         f"{PLACE}/{HOME}",

@@ -106,7 +106,7 @@ def _by_branch(text: str) -> str:
 ALLOWED: tuple[Allowed, ...] = (
     Allowed("troubles/*/shown/*", "a stop says whose words it tells.", swap(r"- the check of \w+ says: ", "- ")),
     *(
-        Allowed(f"*/{way}/*/prompts/*", why, swap(now, then))
+        Allowed(f"[!j]*/{way}/*/prompts/*", why, swap(now, then))  # job was recorded later
         for way in ("on", "through")  # what is played anew is on record as it is now
         for why, now, then in (
             (

@@ -13,7 +13,7 @@ from reconvene.adapters.keys import OwnKey
 from reconvene.app import queries
 from reconvene.app.deleting import delete
 from reconvene.app.engine import Engine
-from reconvene.app.reopening import reopen
+from reconvene.app.reopening import acting_again, reopen
 from reconvene.app.transfer import export, take
 from reconvene.app.upgrading import fit, upgrade
 from reconvene.app.verifying import verify, verify_all
@@ -27,7 +27,7 @@ from .place import HOME, Still, open_golden
 from .test_mending import mended
 from .watching import YEARS_LATER, runs_in
 
-EVERY = list(every_home())
+EVERY = [one for one in every_home() if one.from_before_the_chain]
 _FEW = list({(one.release, one.workflow): one for one in reversed(EVERY)}.values())  # of each workflow the first
 
 Open = Callable[[str], Engine]
@@ -85,7 +85,7 @@ def carry(golden: Golden, tmp_path: Path, opened: Open) -> None:
             upgrade(here, fit(here, run, mended(here.session(run).book.workflow), by="ann"))
         if not here.load(run).ended:
             here.submit(run, Abort("ann"))
-        reopen(here, run, remarks=(RemarkIn("one thing more"),), by="ann")
+        reopen(here, run, remarks=(RemarkIn("one thing more"),), by="ann", told=acting_again(here, run))
         here.commit_history(run)
         looked = verify(here.log, run, here.history(), here.signer)
         assert (looked.misfit, looked.unchained) == (None, before.seq)

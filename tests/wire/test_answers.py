@@ -39,6 +39,14 @@ def test_fields_keep_their_types_and_by_names_the_person() -> None:
     assert answer.by == "Ada"
 
 
+def test_a_remark_may_be_about_lines_of_a_file() -> None:
+    text = '- option: Again\n  feedback: [shorter, {on: "plan.md:12-14", say: "correction: It is 900, not 850"}]\n'
+    (answer,) = read_answers(text, "a")
+    shorter, comment = answer.remarks
+    assert (shorter.text, shorter.lines) == ("shorter", "")
+    assert (comment.text, comment.kind, comment.lines) == ("It is 900, not 850", "correction", "plan.md:12-14")
+
+
 def test_labels_that_look_like_other_things_are_text() -> None:
     answers = read_answers("- {option: Yes}\n- {option: 2}\n- {option: no}\n", "a")
     assert [answer.option for answer in answers] == ["Yes", "2", "no"]
@@ -58,6 +66,8 @@ def test_an_empty_file_holds_no_decisions(text: str) -> None:
         ("- Continue\n- [a]", "a.yaml:2: entry 2 is not a decision"),
         ("- {option: A, feedback: {correction: it is 900}}", 'put a remark with a colon in quotes: "correction: …"'),
         ("- {option: A, feedback: [[x]]}", "feedback must be text"),
+        ("- A\n- {option: A, feedback: [{on: 'plan.md:1'}]}", "a.yaml:2: entry 2: a comment on lines has on and say"),
+        ("- {option: A, feedback: {say: shorter}}", 'is written {on: "plan.md:12", say: "…"}'),
         ("- {option: A, fields: [x]}", "'fields' must name its fields"),
         ("- {option: A, by: [x]}", "'by' must be text"),
         ("- {option: A", "not valid YAML"),

@@ -33,7 +33,8 @@ def ledger(engine: Engine, run: str) -> ledgers.Ledger:
     upgrades = session.state.record.upgrades  # what was written before one is read as it was then
     earlier = [(one.rounds, book_for(engine.log, one.before, run).workflow.kits) for one in upgrades]
     events = (event for _, event in engine.log.read(run))
-    return ledgers.ledger(events, text_of, session.book.workflow.kits, earlier)
+    sections = {spec.path: spec.section for spec in session.book.workflow.files if spec.section}
+    return ledgers.ledger(events, text_of, session.book.workflow.kits, earlier, sections)
 
 
 def stats(engine: Engine, run: str) -> metrics.Metrics:

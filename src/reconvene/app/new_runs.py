@@ -317,12 +317,16 @@ def with_workflows(session: Session, command: AnswerCheckpoint) -> tuple[AnswerC
     return replace(command, workflows=workflows), blobs
 
 
-def rest_point(run: str, events: list[tuple[int, AnyEvent]]) -> tuple[list[AnyEvent], RunState]:
-    """The longest prefix after which the run was at rest and had not ended: it waited for a person, or for agents."""
+def rest_point(
+    run: str, events: list[tuple[int, AnyEvent]], *, or_end: bool = False
+) -> tuple[list[AnyEvent], RunState]:
+    """The longest prefix after which the run was at rest and had not ended: it waited for a person, or for agents.
+    `or_end`: an end will do as well."""
     state, best, at_best = EMPTY, 0, EMPTY
     for seq, event in events:
         state = state_after(run, state, seq, event)
         step = state.world.top.round.open if state.world.cursor and state.world.top.round else None
-        if not state.ended and (state.world.open is not None or (step is not None and step.open > 0)):
+        waited = state.world.open is not None or (step is not None and step.open > 0)
+        if or_end if state.ended else waited:
             best, at_best = seq, state
     return [event for _, event in events[:best]], at_best

@@ -9,7 +9,7 @@ from reconvene.app.signing import Signer, shown
 from reconvene.app.views.soundness import Key, Unsigned
 from reconvene.app.views.who import is_proved
 from reconvene.chain_ports import Stored
-from reconvene.core.facts.events import Act, AnyEvent, Forked, KeyIntroduced, RemarkAdded, RunStarted
+from reconvene.core.facts.events import OF_PEOPLE, Act, AnyEvent, Forked, KeyIntroduced, RunStarted
 from reconvene.core.facts.state import RunState
 from reconvene.errors import StoreError
 from reconvene.wire.seals import Seal, decode_seal, signed_bytes
@@ -70,7 +70,8 @@ class Seals:
         if self._bare and (self.signed or self.unsigned):
             bare = self._bare[0]
             expected = "a signature, or why there is none: other acts of this run have that"
-            raise misfit(self._run, bare.seq, f"{bare.what} by {bare.by}, event {bare.seq}", expected, "nothing")
+            where = f"{bare.what} by {bare.by or 'nobody'}, event {bare.seq}"
+            raise misfit(self._run, bare.seq, where, expected, "nothing")
 
     def keys(self, state: RunState) -> tuple[Key, ...]:
         own = self._signer.own() if self._signer is not None else ""
@@ -95,7 +96,7 @@ class Seals:
             where = f"{fork.source}{f' (chain {fork.source_chain})' if fork.source_chain else ''}"
             yield f"copied from {where}: up to event {fork.source_seq}; who signed that, only its own log shows"
         for one in self.unsigned:
-            yield f"not signed: {one.what} by {one.by}, event {one.seq}: {one.why}"
+            yield f"not signed: {one.what} by {one.by or 'nobody'}, event {one.seq}: {one.why}"
         if self._bare:
             yield f"nobody signed what people did in this run ({len(self._bare)} events)"
 
@@ -107,5 +108,5 @@ def _acts(first: int, events: Sequence[AnyEvent]) -> Iterator[tuple[int, Act]]:
         return
     own = max((number for number, event in enumerate(events) if isinstance(event, Forked)), default=0)
     for number, event in enumerate(events[own:], own):
-        if isinstance(event, Act) and event.by and not (isinstance(event, RemarkAdded) and event.origin):
+        if isinstance(event, Act) and (event.by or type(event) in OF_PEOPLE):
             yield first + number, event

@@ -184,7 +184,8 @@ class Session:
         self._log.append(self.run, self.state.seq, Append(recorded, artefacts, index_row(kept), seal, due_at(kept)))
         self._stands(state)
         self.recorded = recorded
-        if state.seq - self._snapshot > due_after(state):
+        since = state.seq - self._snapshot
+        if since > FEWEST_EVENTS and since > due_after(state):  # what is due is at least that many
             self._log.save_snapshot(self.run, state.seq, snapshot_key(state.workflow), encode_state(kept))
             self._snapshot = state.seq
 

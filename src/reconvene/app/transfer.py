@@ -176,7 +176,7 @@ def _forked(
     mark: Imported,
 ) -> Taken:
     """Under another id it is a fork of a run that is elsewhere: the chain of that one holds its id."""
-    prefix, state = rest_point(manifest.run, list(enumerate(_events(rows), 1)))
+    prefix, state = rest_point(manifest.run, list(enumerate(_events(rows), 1)), or_end=True)
     if not prefix:
         raise UserError(f"Nothing had been started in {manifest.run}. Nothing was taken.")
     value = next((row.chain.hex() for row in rows if row.seq >= len(prefix)), "")

@@ -245,7 +245,7 @@ def _filled(state: RunState, book: Book, agent: Agent, text: str) -> str:
     def refuse(message: str) -> None:
         raise UserError(
             f"the prompt of {agent.name} cannot be filled in: {message}",
-            hint="mend the prompt in the workflow and start a new run; this one keeps the prompt it began with",
+            hint="mend the prompt in the workflow, and go on with it: reconvene upgrade RUN --to WORKFLOW",
         )
 
     return _BLANK_LINES.sub("\n\n", scope.render(text, state, book, refuse))  # branches of a template leave them

@@ -8,12 +8,16 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from msgspec.structs import replace
+
 from reconvene.core import kit_finder
 from reconvene.core.facts.commands import RemarkIn
 from reconvene.wire.problems import Problems, shown
 from reconvene.wire.yaml_reader import Mapping, Node, Scalar, Sequence, read_yaml
 
 _KEYS = ("option", "feedback", "fields", "by")
+_COMMENT = ("on", "say")
+_ON_LINES = 'a comment on lines is written {on: "plan.md:12", say: "…"}'
 _EXAMPLE = 'write a list: - {option: Continue, feedback: ["correction: …"]}'
 
 
@@ -83,12 +87,23 @@ def _remarks(node: Mapping, number: int, problems: Problems) -> tuple[RemarkIn, 
     texts = said.items if isinstance(said, Sequence) else () if said is None else (said,)
     remarks = []
     for text in texts:
-        if not isinstance(text, Scalar):
-            hint = 'put a remark with a colon in quotes: "correction: …"' if isinstance(text, Mapping) else ""
+        if isinstance(text, Mapping) and {*text.entries} <= {*_COMMENT}:
+            remarks.append(_comment(text, number, problems))
+        elif not isinstance(text, Scalar):
+            hint = f'put a remark with a colon in quotes: "correction: …"; {_ON_LINES}'
             problems.add(text.line, f"entry {number}: feedback must be text, or a list of texts", hint)
         elif text.value is not None and _word(text).strip():
             remarks.append(kit_finder.reader().typed(_word(text)))
     return tuple(remarks)
+
+
+def _comment(node: Mapping, number: int, problems: Problems) -> RemarkIn:
+    """About lines of a file. Whether they are there is known when its turn comes."""
+    about, text = (_text(node, key, number, problems) for key in _COMMENT)
+    if not about or not text:
+        problems.add(node.line, f"entry {number}: a comment on lines has {' and '.join(_COMMENT)}", _ON_LINES)
+        return RemarkIn("")
+    return replace(kit_finder.reader().typed(text), lines=about)
 
 
 def _fields(node: Mapping, number: int, problems: Problems) -> dict[str, object]:

@@ -37,6 +37,8 @@ def wrong_with(schema: object) -> str:
     for key, found in _keys(schema):
         if key in _REFERENCES and not str(found).startswith("#"):
             return f"'{key}: {str(found)[:80]}' points out of it; only its own parts can be used, such as #/$defs/name"
+        if found is None and key not in ("const", "default"):
+            return f"'{key[:80]}' stands there as a key with nothing behind it (a text with a comma stands in quotes)"
         for pattern in [found] if key == "pattern" else found if key == "patternProperties" else ():
             if wrong := _wrong_pattern(pattern):
                 return wrong

@@ -17,10 +17,11 @@ class Way(NamedTuple):
     kind: Kind
     script: str
     file: str = ""  # of what is forged or planted: the file that then holds FORGED
+    shown: str = ""  # where it succeeds: what `verify` then says of the run; "" = it sees nothing
 
 
 # $RECONVENE: the command; $HOUSE: the home; $PERSON: the person's own folder; $VICTIM: a run that waits at a
-# checkpoint, each way has its own; $TOKEN: a word on the command line of what stays.
+# checkpoint, each way has its own; $TERMINAL: where the person types; $TOKEN: a word on the command line of what stays.
 _DECIDE = "$RECONVENE --home $HOUSE decide $VICTIM --option Continue --latest --by Ada"
 _BARE = "env -i PATH=$PATH"
 # told through a pipe in the agent's own folder that it is up
@@ -41,10 +42,17 @@ _IMPORT = """
 import sys
 from reconvene.wiring import open_engine
 from reconvene.core.facts.commands import AnswerCheckpoint
-open_engine(sys.argv[1]).submit(sys.argv[2], AnswerCheckpoint("", "Continue", by="Ada"))
+open_engine(sys.argv[1]).submit(sys.argv[2], AnswerCheckpoint("", "Continue"))
 """
-_LIBRARY = f"{_BARE} $PYTHON -c '{_IMPORT}' $HOUSE $VICTIM"
-_TABLE = 'import sqlite3, sys; base = sqlite3.connect(sys.argv[1], timeout=60); base.execute("CREATE TABLE forged (x)")'
+_LIBRARY = f"{_BARE} HOME=%s $PYTHON -c '{_IMPORT}' $HOUSE $VICTIM"
+_UPDATE = """
+import sqlite3, sys
+base = sqlite3.connect(sys.argv[1], timeout=60)
+run = "(SELECT id FROM runs WHERE run = ?)"
+change = f"UPDATE appends SET events = replace(events, ?, ?) WHERE key >> 32 = {run}"
+base.execute(change, ("Abort", "FORGED", sys.argv[2]))
+base.commit()
+"""
 _TALK = "import socket, sys; s = socket.socket(socket.AF_UNIX); s.connect(sys.argv[1]); print(s.recv(100))"
 
 
@@ -63,7 +71,14 @@ WAYS = (
         f"mkfifo up\n({_BARE} setsid $PYTHON -c '{_LATER}' $TOKEN $PWD/up $$ {_DECIDE} </dev/null >/dev/null 2>&1 &)\n"
         "cat up",
     ),
-    Way("decide through the Python library", "decide-library", "act", _LIBRARY),
+    Way("decide through the Python library, with the person's key", "decide-library", "act", _LIBRARY % "$PERSON"),
+    Way(
+        "decide through the Python library, with a key of its own",
+        "decide-own-key",
+        "act",
+        _LIBRARY % "$PWD",
+        shown="a new key signs",
+    ),
     Way("make a remark as the person", "remark", "act", "$RECONVENE --home $HOUSE remark $VICTIM 'I agree'"),
     Way("end another run", "abort", "act", f"{_BARE} $RECONVENE --home $HOUSE abort $VICTIM"),
     Way(
@@ -80,7 +95,13 @@ WAYS = (
         "echo FORGED >> $HOUSE/runs/attack-1/own.md",
         "state/.reconvene/runs/attack-1/own.md",
     ),
-    Way("write into the database", "database", "forge", f"$PYTHON -c '{_TABLE}' $HOUSE/reconvene.db"),
+    Way(
+        "change an event in the database",
+        "database",
+        "forge",
+        f"$PYTHON -c '{_UPDATE}' $HOUSE/reconvene.db $VICTIM",
+        shown="does not fit",
+    ),
     Way(
         "add to what the person has accepted",
         "accept",
@@ -133,7 +154,8 @@ WAYS = (
         "read",
         f"for path in $(find $PERSON -type s) $PERSON/.tmux/default; do $PYTHON -c '{_TALK}' $path; done",
     ),
+    Way("read what the person types at their terminal", "terminal", "read", "head -n 1 $TERMINAL"),
     Way("leave a process behind that detached itself", "stay", "stay", _STAYING),
     Way("leave a process behind after killing its keeper", "stay-alone", "stay", f"{_STAYING}\nkill -9 $PPID"),
 )
-WORDS = ("PEERS-WORD", "VICTIMS-WORD", "KEYS-WORD", "SSH-WORD", "ENGINES-WORD", "AGENTS-WORD")
+WORDS = ("PEERS-WORD", "VICTIMS-WORD", "KEYS-WORD", "SSH-WORD", "ENGINES-WORD", "AGENTS-WORD", "TYPED-WORD")

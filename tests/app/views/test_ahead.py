@@ -36,9 +36,12 @@ phases:
         - {label: Back, undo: true, then: again}
         - {label: Never mind, then: {end: dropped, status: aborted}}
         - {label: Enough for now, then: {end: planned}}
-        - {label: Straight on, then: leave, skip: [build]}
+        - {label: Straight on, then: leave, skip: [build, proof]}
         - {label: With a check, then: leave, skip: [build], set: {plan.checked: true}}
         - {label: Ask me, then: leave, skip: [build], fields: [{id: checked, type: confirm, into: plan.checked}]}
+        - {label: Trust it, then: leave, set: {hurry: true}}
+        - {label: Ask otherwise, then: leave, set: {hurry: true}, fields: [{id: name, into: plan.name}]}
+        - {label: Ask whether, then: leave, set: {hurry: true}, fields: [{id: hurry, type: confirm, into: hurry}]}
   - id: build
     each: {of: context.plan.tasks}
     rounds: {max: 2}
@@ -61,6 +64,7 @@ phases:
 
         The report is there. Is it good?
       options: [{label: Good}, {label: Finish, then: {end: completed}}, {label: Fail, then: {end: failed}}]
+  - {id: proof, title: The proof, when: "!context.hurry", agents: [coder]}
 """
 PLAN = {"value": {"name": "P", "tasks": [{"id": "a", "title": "New API"}, {"id": "b"}]}}
 
@@ -105,9 +109,12 @@ def test_every_move_is_told_in_words(sitting: Sitting) -> None:
         "Back": "takes this round back, then The plan once more",
         "Never mind": "ends the run: dropped (aborted)",
         "Enough for now": "ends the run: planned",
-        "Straight on": "on to The report; skips build",
+        "Straight on": "on to The report; skips build, The proof",
         "With a check": "on to check; skips build",
         "Ask me": "on to check, or The report; skips build",
+        "Trust it": "on to build; without The proof",
+        "Ask otherwise": "on to build; without The proof",
+        "Ask whether": "on to build",
     }
     assert sitting.ends == ["Never mind", "Enough for now"]
 

@@ -17,6 +17,7 @@ from reconvene.core.facts.events import (
     AttemptEnded,
     FileOut,
     FilesEdited,
+    FilesRendered,
     Ref,
     RemarkAdded,
     RemarkRead,
@@ -296,6 +297,25 @@ def written(text: str, serial: int, remarks: int) -> list[object]:
 def status(events: list[object], *texts: str) -> Entry:
     blobs = {digest_of(text.encode()): text for text in texts}
     return ledger(events, lambda ref: blobs[ref.digest]).entries[0]  # type: ignore[arg-type]
+
+
+def _sectioned(body: str, listed: str) -> Entry:
+    """One remark, and a file of an agent in which the engine then lists it."""
+    whole = f"{body}\n## Said\n\n{listed}\n\n## After\n\nThe end.\n"
+    remark = RemarkAdded(at=AT, id="FB-001", number=1, kind="comment", text="Use euros")
+    rendered = FilesRendered(at=AT, files=(FileOut("out.md", digest_of(whole.encode()), len(whole)),))
+    blobs = {digest_of(text.encode()): text for text in (body, whole)}
+    events = [remark, *written(body, 1, 1), rendered]
+    return ledger(events, lambda ref: blobs[ref.digest], sections={"out.md": "## Said"}).entries[0]  # type: ignore[arg-type]
+
+
+def test_what_the_engine_lists_in_a_file_of_an_agent_is_no_answer() -> None:
+    assert _sectioned("# Out\n", "- FB-001 (ann): Use euros").open
+
+
+def test_what_an_agent_wrote_beside_that_list_is_one() -> None:
+    entry = _sectioned("# Out\n\nAll in euros [FB-001].\n", "- FB-001 (ann): Use euros")
+    assert entry.reflected == (Reflection("out.md", "cites", 3),)
 
 
 @pytest.mark.parametrize(

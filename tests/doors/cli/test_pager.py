@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from reconvene.doors.cli import pager
-from reconvene.doors.cli.text import columns, fitted, table
+from reconvene.doors.cli.text import columns, fitted, folded, table
 
 
 @pytest.fixture
@@ -49,3 +49,11 @@ def test_wide_characters_take_two_columns() -> None:
     assert [fitted("接口设计", width) for width in (8, 7, 4)] == ["接口设计", "接口设…", "接…"]
     lines = list(table([("接口", "x"), ("ab", "y")], ("RUN", "Q"), 40))
     assert lines == ["RUN   Q", "接口  x", "ab    y"]
+
+
+def test_what_stands_behind_a_bar_stays_there_when_it_is_folded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "30")
+    theirs = f"│ an agent wrote this and then a little more\n│ {'x' * 40}"
+    lines = folded(f"{theirs}\nours, and also rather a long line").split("\n")
+    assert [line.startswith("│ ") for line in lines] == [True] * 4 + [False] * 2
+    assert max(map(columns, lines)) < 30

@@ -125,6 +125,25 @@ def test_a_file_that_holds_one_is_named_at_the_stop_and_taken_on_the_persons_wor
     assert "settings.env" in reconvene("ledger", run).out
 
 
+def test_a_file_that_was_asked_for_and_holds_one_is_named_with_its_reason(reconvene: Command, folder: Path) -> None:
+    """It is there: neither the agent nor the person is told that it is missing."""
+    command = "cat >>told.txt; echo $WRITER_KEY > settings.env; cp told.txt fine.md"
+    agent = f"{{command: [sh, -c, '{command}'], env: [WRITER_KEY], retries: 1}}"
+    steps = "[{agents: [writer], writes: [settings.env, fine.md]}]"
+    flow = f"name: asked\nagents: {{writer: {agent}}}\nphases: [{{id: one, steps: {steps}}}]\n"
+    (folder / "asked.yaml").write_text(flow)
+    stop = reconvene("run", "asked.yaml", "--no-input")
+    assert stop.code == 3
+    told = "settings.env: it holds the value of WRITER_KEY. It is kept aside: reconvene take asked-1 settings.env"
+    assert f"FILE_NOT_TAKEN: write the file so that it can be taken. It was not: {told}" in stop.out
+    assert "is not there" not in stop.out
+    second = reconvene("output", "asked-1", "writer", "--all").out.partition("attempt 2")[2]
+    assert "it holds the value of WRITER_KEY" in second
+    assert reconvene("take", "asked-1", "settings.env").code == 0
+    assert reconvene("decide", "asked-1", "--option", "Go on without it", "--latest").code == 0
+    assert KEY in reconvene("files", "asked-1", "settings.env").out
+
+
 def test_a_key_written_into_what_starts_agents_is_refused(reconvene: Command, folder: Path) -> None:
     (folder / "bad.yaml").write_text(FLOW.replace("the key is $WRITER_KEY", f"the key is {KEY}"))
     refused = reconvene("run", "bad.yaml", "--no-input", "--input", "topic=x")

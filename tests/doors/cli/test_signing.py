@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import sqlite3
 import stat
@@ -17,7 +18,7 @@ import pytest
 from commands import Command
 from reconvene.adapters.keys import OwnKey
 from reconvene.app.session import Session
-from reconvene.core.facts.commands import AddRemark, RemarkIn
+from reconvene.core.facts.commands import AddRemark, AnswerCheckpoint, RemarkIn
 from reconvene.settings import own_folder
 from reconvene.settings import system_user as user
 from reconvene.surroundings import SystemClock
@@ -181,6 +182,40 @@ def test_an_act_whose_signature_was_taken_away_is_found(folder: Path, reconvene:
     said = found(reconvene)
     assert "RemarkAdded" in str(said["where"])
     assert said["found"] == "nothing"
+
+
+SAID = {
+    "it names nobody": lambda data: re.sub(rb'"(by|user)":"[^"]*",', b"", data),
+    "it says to be inherited": lambda data: data.replace(b'"text":', b'"origin":"other-1 FB-001","text":'),
+}
+
+
+@pytest.mark.parametrize("what", SAID)
+def test_an_act_that_nobody_signed_is_found_whatever_it_says_of_itself(
+    what: str, folder: Path, reconvene: Command
+) -> None:
+    reconvene("remark", RUN, "Say more.")
+    last = rows(folder)[-1]
+    changed = SAID[what](last.data)
+    assert not last.packed
+    assert changed != last.data
+
+    def forge(row: Row) -> None:
+        if row.key == last.key:
+            row.data, row.seal = changed, b""
+
+    write_anew(folder, forge)
+    assert "RemarkAdded" in str(found(reconvene)["where"])
+
+
+def test_a_decision_without_a_name_is_signed_as_the_accounts(folder: Path, reconvene: Command) -> None:
+    engine = open_engine(folder / ".reconvene")
+    with closing(engine.log):
+        engine.submit(RUN, AnswerCheckpoint("", "Continue"))
+    assert "DecisionRecorded" in signed_events(folder)
+    log = [json.loads(line) for line in reconvene("log", RUN, "--json").out.splitlines()]
+    assert [(one["by"], one["user"]) for one in log if one["type"] == "DecisionRecorded"] == [(user(), user())]
+    assert reconvene("verify", RUN).code == 0
 
 
 def test_a_key_that_somebody_put_in_its_place_is_found(folder: Path, reconvene: Command, tmp_path: Path) -> None:

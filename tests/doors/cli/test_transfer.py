@@ -132,6 +132,21 @@ def test_another_name_makes_a_copy_that_says_where_the_signatures_are(file: Path
     assert f"copied from {RUN} (chain {taken['chain']})" in there("verify", "theirs").out
 
 
+def test_a_run_that_has_ended_has_ended_under_another_name_as_well(
+    file: Path, reconvene: Command, there: Command
+) -> None:
+    assert reconvene("decide", RUN, "--option", "Continue", "--latest").code == 0
+    assert reconvene("export", RUN, "ended.zip").code == 0
+    taken = there("import", str(file.with_name("ended.zip")), "--as", "theirs")
+    assert taken.code == 0
+    assert "not copied" not in taken.err
+    theirs = [event["type"] for event in log(there, "theirs")]
+    assert theirs[: len(log(reconvene))] == [event["type"] for event in log(reconvene)]
+    assert there("show", "theirs", "--json").object["status"] == "completed"
+    assert there("verify").code == 0
+    assert there("export", "theirs", "again.zip").code == 0
+
+
 def test_its_own_name_makes_no_copy(file: Path, there: Command) -> None:
     assert there("import", str(file), "--as", RUN).code == 0
     assert not [event for event in log(there) if event["type"] == "Forked"]

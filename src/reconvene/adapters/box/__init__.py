@@ -51,7 +51,7 @@ class Boxes:
             with self.folder() as made:
                 return self.run(module, words, given, bounds, sight, folder=made, strict=strict)
         limits = f"{bounds.memory} {int(bounds.seconds) + 1} {bounds.writes}"
-        argv = (sys.executable, "-I", "-B", "-X", "utf8", _ENTRY, limits, module, *words)
+        argv = (os.path.abspath(sys.executable), "-I", "-B", "-X", "utf8", _ENTRY, limits, module, *words)
         env = {name: os.environ[name] for name in _KEPT if name in os.environ}
         agent = Agent(
             module.rpartition(".")[2],

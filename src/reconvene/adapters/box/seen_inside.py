@@ -27,4 +27,5 @@ def needed(*, network: bool) -> tuple[str, ...]:
     paths = sysconfig.get_paths()
     wanted = [sys.prefix, sys.base_prefix, paths["purelib"], paths["platlib"], os.path.dirname(package)]
     wanted += [f"/etc/{name}" for name in (*_SETTINGS, *(_OF_NETWORKS if network else ()))]
+    wanted = [os.path.abspath(path) for path in wanted]  # Python may have been started by a way through another folder
     return tuple(path for path in wanted if os.path.exists(path) and os.path.realpath(path) != "/")

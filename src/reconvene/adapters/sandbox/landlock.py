@@ -21,7 +21,9 @@ _LOOK = _EXECUTE | _READ | _LIST
 _OF_A_FILE = _EXECUTE | _WRITE | _READ | _TRUNCATE | _DEVICE
 _TCP = 3  # bind and connect
 _SCOPES = 3  # abstract sockets and signals: only within the sandbox
-_DEVICES = ("null", "zero", "full", "random", "urandom", "tty", "ptmx", "pts", "shm")
+_DEV = "/dev"
+# Neither disks nor `pts`, which holds the person's terminals.
+_DEVICES = ("null", "zero", "full", "random", "urandom", "tty", "shm")
 
 
 def abi() -> int:
@@ -53,9 +55,11 @@ def plan(version: int, allowed: Allowed) -> list[str]:
     """For the keeper: how much of the next three the kernel knows, in bytes; the rights over files, over the network,
     and the scopes that are closed; then of each rule the rights and the path."""
     rights = handled(version)
+    hidden = allowed.hidden | {_DEV}
     rules = [
-        *((path, _LOOK) for top in ("/", *allowed.readable) for path in _around(allowed.hidden - {top}, top)),
-        *((f"/dev/{name}", rights) for name in _DEVICES),
+        *((path, _LOOK) for top in ("/", *allowed.readable) for path in _around(hidden - {top}, top)),
+        (_DEV, _LIST),
+        *((f"{_DEV}/{name}", rights) for name in _DEVICES),
         *((path, rights) for path in (*allowed.devices, *allowed.writable)),
     ]
     size = 8 if version < 4 else 16 if version < 6 else 24

@@ -25,9 +25,12 @@ _BASE = (
     "--unshare-pid", "--unshare-ipc", WITH_PARENT, "--cap-drop", "ALL",
     "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc",
 )  # fmt: skip
-# Root needs this one, and only over what is in the sandbox, to let programs in it have a sandbox of their own.
 _OWN_USERS = ("--unshare-user",)
-_OF_ROOT = ("--cap-add", "CAP_SETFCAP")
+# Root needs this one, and only over what is in the sandbox, to let programs in it have a sandbox of their own.
+_NESTING = ("--cap-add", "CAP_SETFCAP")
+# Root may write the kernel's settings without any privilege, and some of them name a program that the kernel starts
+# outside of every sandbox. The kernel keeps others from them.
+_KERNEL = ("--ro-bind", "/proc/sys", "/proc/sys")
 
 
 class Level(NamedTuple):
@@ -90,7 +93,7 @@ def _ways(program: str) -> list[tuple[str, ...]]:
     """With users of its own. Root may do without where the kernel does not allow that."""
     if os.geteuid():
         return [(program, *_OWN_USERS, *_BASE)]
-    return [(program, *_OWN_USERS, *_BASE, *_OF_ROOT), (program, *_BASE)]
+    return [(program, *_OWN_USERS, *_BASE, *_KERNEL, *_NESTING), (program, *_BASE, *_KERNEL)]
 
 
 def _bubblewrap_failure(way: tuple[str, ...], path: str) -> str:

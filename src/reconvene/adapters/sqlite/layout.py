@@ -25,7 +25,9 @@ from typing import NoReturn
 from reconvene.errors import StoreError
 
 STEPS = (
-    "0001_the_log.sql", "0002_long_contents_in_pieces.sql", "0003_appends_are_chained.sql",
+    "0001_the_log.sql",
+    "0002_long_contents_in_pieces.sql",
+    "0003_appends_are_chained.sql",
     "0004_what_is_due.sql",
 )
 NEWEST = len(STEPS)

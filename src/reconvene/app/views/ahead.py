@@ -17,6 +17,7 @@ from reconvene.core.person.checkpoint import WITHOUT
 from reconvene.core.shown import scope
 from reconvene.core.working.acting import again, named, tried_again
 from reconvene.language.expressions import ExpressionError, evaluate
+from reconvene.language.expressions import compile as compile_expression
 
 _SETTLING = {  # at a checkpoint of the engine's own
     attention.AGAIN: "the same work is asked for once more",
@@ -85,6 +86,8 @@ def _leads(option: w.Option, state: RunState, book: Book, acts: tuple[str, ...])
         parts.append(f"{named(acts)} again{changed}: what was done already may be done twice")
     if option.skip:
         parts.append(f"skips {', '.join(_title(book, phase) for phase in option.skip)}")
+    if option.set and isinstance(option.then, w.Continue) and (without := _left_out(state, book, option)):
+        parts.append(f"without {', '.join(without)}")
     if option.start is not None:
         parts.append("puts a run for each piece into the queue")
     return "; ".join(part for part in parts if part)
@@ -143,7 +146,8 @@ def _after(state: RunState, book: Book, phase: str, option: w.Option) -> str:
     node = book.nodes[phase]
     names = list[str]()
     for one in book.children(node.parent)[node.position + 1 :]:
-        entered = one.id not in option.skip and _entered(state, book, one.when, option)
+        skipped = one.id in option.skip or one.id in state.world.skips
+        entered = not skipped and _entered(state, book, one.when, option)
         if entered is not False:
             names.append(one.title or one.id)
         if entered:
@@ -153,14 +157,38 @@ def _after(state: RunState, book: Book, phase: str, option: w.Option) -> str:
     return f"on to {names[0]}" if len(names) == 1 else f"on to {names[0]}, or {names[-1]}"
 
 
+def _left_out(state: RunState, book: Book, option: w.Option) -> list[str]:
+    """The phases after the next one that would come as things are, and do not come after what this option sets."""
+    nodes = [book.nodes[frame.phase] for frame in reversed(state.world.cursor) if frame.phase]
+    later = [one for node in nodes for one in book.children(node.parent)[node.position + 1 :]]
+    later = [one for one in later if one.id not in (*option.skip, *state.world.skips)]
+    come = [_settled(state, book, one.when, option) for one in later]
+    after = next((at for at, entered in enumerate(come) if entered is not False), len(later)) + 1
+    plain = w.Option(option.label, fields=option.fields)
+    return [
+        one.title or one.id
+        for one, entered in zip(later[after:], come[after:])
+        if entered is False and _settled(state, book, one.when, plain)
+    ]
+
+
 def _entered(state: RunState, book: Book, when: str, option: w.Option) -> bool | None:
     """Whether a phase is entered after this option, as far as that follows from what the option sets; None = unknown.
 
     Nobody knows what a person answers, or what agents say until then."""
+    if when and (option.fields or (state.world.open is not None and state.world.open.fields)):
+        return None
+    return _settled(state, book, when, option)
+
+
+def _settled(state: RunState, book: Book, when: str, option: w.Option) -> bool | None:
+    """The same, also where something is asked that the condition does not look at."""
     if not when:
         return True
     point = state.world.open
-    if option.fields or (point is not None and point.fields):
+    asked = [one.into for one in option.fields] + [one.into for one in (point.fields if point is not None else ())]
+    named = compile_expression(when).context_keys
+    if asked and (named is None or not named.isdisjoint(("checkpoints", *(into.partition(".")[0] for into in asked)))):
         return None
     context = dict(scope.context(state, book))
     for path, value in option.set.items():

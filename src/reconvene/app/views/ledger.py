@@ -3,15 +3,16 @@
 A pure fold of the log. Delivery is what the log itself proves (StepStarted.remarks). An answer is an accepted output
 that cites the remark, or, in a talk, the reply to what was said there since its agent last spoke. Reflected means that
 a file an agent wrote, as it stands now, cites it or states its new value. Files that the engine renders prove nothing:
-they list every remark anyway. What an undone round answered no longer counts, what it was shown stays on record. Knows
-no workflow; texts come from the caller's `text_of`.
+they list every remark anyway. So does a section that it keeps in a file of theirs. What an undone round answered no
+longer counts, what it was shown stays on record. Knows no workflow; texts come from the caller's `text_of`.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
+from types import MappingProxyType
 from typing import NamedTuple
 
 from immutables import Map
@@ -37,6 +38,7 @@ from reconvene.core.facts import events as e
 from reconvene.core.facts.ids import parse_task, task_id
 from reconvene.core.shown import anchors
 from reconvene.core.shown.entries import Listed, changes, commented_on, place_in
+from reconvene.core.working.rendering import without_section
 from reconvene.language.following import says
 
 __all__ = ["Answer", "Citation", "Delivery", "Entry", "Ledger", "Reflection", "Unknown", "ledger"]
@@ -49,10 +51,12 @@ def ledger(
     text_of: TextOf,
     kits: tuple[str, ...] = (),
     earlier: Sequence[tuple[int, tuple[str, ...]]] = (),
+    sections: Mapping[str, str] = MappingProxyType({}),
 ) -> Ledger:
     """`text_of` reads what a Ref names; a text that cannot be read any more should come as "". `kits`: the run's;
-    `earlier`: those that it had up to a round, with the serial of that."""
-    fold = _Fold(kits, earlier)
+    `earlier`: those that it had up to a round, with the serial of that. `sections`: path → the heading below which the
+    engine writes, in a file that is others'."""
+    fold = _Fold(kits, earlier, sections)
     for event in events:
         fold.take(event)
     return fold.close(text_of)
@@ -79,9 +83,12 @@ class _Version(Struct, frozen=True):
 
 
 class _Fold:
-    def __init__(self, kits: tuple[str, ...], earlier: Sequence[tuple[int, tuple[str, ...]]]) -> None:
+    def __init__(
+        self, kits: tuple[str, ...], earlier: Sequence[tuple[int, tuple[str, ...]]], sections: Mapping[str, str]
+    ) -> None:
         self._kits = kits
         self._earlier = earlier
+        self._sections = sections
         self.remarks: list[e.RemarkAdded] = []
         self._withdrawn: set[int] = set()
         self._sources: dict[str, str] = {}  # remark → the file of answers that said it
@@ -161,7 +168,12 @@ class _Fold:
             self._versions = self._versions.set(file.path, version)
             if file.digest:
                 ref = e.Ref(file.digest, "text", file.size)
-                self.files = self.files.set(file.path, _File(ref, remarks, rendered))
+                before = self.files.get(file.path)
+                if rendered and before and file.path in self._sections:
+                    made = _File(ref, before.remarks, before.rendered)
+                else:
+                    made = _File(ref, remarks, rendered)
+                self.files = self.files.set(file.path, made)
             elif file.path in self.files:
                 self.files = self.files.delete(file.path)
 
@@ -244,6 +256,8 @@ class _Fold:
             if file.rendered:
                 continue
             text = text_of(file.ref)
+            if heading := self._sections.get(path):
+                text = without_section(text, heading)
             cited: dict[str, int] = {}
             for citation in kit_finder.judge(self._kits)(text):
                 if citation.id not in known:
@@ -294,7 +308,8 @@ class _Fold:
         for at in changes(listed.entries, entry, listed.path, versions):
             one, _ = since[at]
             if one.agent and one.shown >= remark.number:
-                place = place_in(listed.entries, entry, text_of(self.files[listed.path].ref))
+                file = self.files.get(listed.path)
+                place = place_in(listed.entries, entry, text_of(file.ref)) if file is not None else None
                 yield Reflection(listed.path, "changed", place.first if place is not None else 0, one.agent)
                 return
 

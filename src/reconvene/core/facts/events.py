@@ -938,3 +938,10 @@ AnyEvent = (
 )
 
 ACTS = frozenset[type](kind for kind in get_args(AnyEvent) if issubclass(kind, Act))  # to ask quickly whether one is
+# What only people do: there is always somebody whose act it is, whether they gave a name or not.
+OF_PEOPLE = frozenset[type](
+    (
+        DecisionRecorded, RemarkAdded, RemarkWithdrawn, FilesEdited, CallRuled, ToolAllowed, ToolDisallowed,
+        RoundUndone, Replanned, WorkflowUpgraded, RunReopened,
+    )
+)  # fmt: skip

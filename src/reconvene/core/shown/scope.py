@@ -324,7 +324,7 @@ def _filled(state: RunState, book: Book, path: str) -> str:
     def refuse(message: str) -> None:
         raise UserError(
             f"the name {path!r} cannot be filled in: {message}",
-            hint="mend it in the workflow and start a new run; this one keeps what it began with",
+            hint="mend it in the workflow, and go on with it: reconvene upgrade RUN --to WORKFLOW",
         )
 
     return safe_path(render(path, state, book, refuse).strip())

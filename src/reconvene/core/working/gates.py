@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Literal
 
@@ -34,6 +34,7 @@ class _Output(Struct, frozen=True):
     commit: str = ""  # what it changed in the person's project
     diff: str = ""
     written: Mapping[str, str] = MappingProxyType({})  # path → digest of the files that came with it
+    ignored: tuple[str, ...] = ()  # files that were not taken, each with the reason
 
 
 class Rejection(Struct, frozen=True):
@@ -73,6 +74,7 @@ def verdict(tx: Transaction, command: c.RecordAttempt, step: StepAt, task: TaskA
         commit=command.commit,
         diff=tx.book.text(command.diff.digest) if command.diff else "",
         written={file.path: file.digest for file in command.files},
+        ignored=command.ignored,
     )
     return _judged(tx, definition, gates, schema, output, command.objections)
 
@@ -121,13 +123,7 @@ def _rejection(
             failed.append(error)
             return None
 
-    if missing:
-        names = ", ".join(missing)
-        told = (
-            f"{names} is not there. Write the file {names}, whole, under exactly this name, relative to your working "
-            "directory; produce it even if parts are uncertain."
-        )
-        found.append(_sent_back(Objection("FILE_MISSING", told)))
+    found += [_sent_back(wrong) for wrong in _missing(missing, output.ignored)]
     if schema is not None and (wrong := _against_schema(tx, schema, output)):
         found.append(_sent_back(wrong))
     for gate in gates:
@@ -164,6 +160,19 @@ def completed(tx: Transaction, ended: e.AttemptEnded, task: TaskAt) -> e.Attempt
         for file in ended.files
     ]
     return structs.replace(ended, output=output, files=tuple(files))
+
+
+def _missing(patterns: Sequence[str], ignored: tuple[str, ...]) -> Iterator[Objection]:
+    """What was to be written: what is there and could not be taken, with the reason; and what is not there."""
+    reasons = {pattern: why for pattern in patterns for why in ignored if matches(why.partition(": ")[0], pattern)}
+    for why in dict.fromkeys(reasons.values()):
+        yield Objection("FILE_NOT_TAKEN", f"write the file so that it can be taken. It was not: {why}")
+    if names := ", ".join(pattern for pattern in patterns if pattern not in reasons):
+        told = (
+            f"{names} is not there. Write the file {names}, whole, under exactly this name, relative to your working "
+            "directory; produce it even if parts are uncertain."
+        )
+        yield Objection("FILE_MISSING", told)
 
 
 def _adds(tx: Transaction, gate: Gate, output: _Output) -> bool:

@@ -5,6 +5,8 @@ The bytes are recorded by digest when they changed. A template that fails leaves
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from reconvene.core.definition.workflow import FileSpec
 from reconvene.core.facts import events as e
 from reconvene.core.facts.round import TaskAt
@@ -100,17 +102,35 @@ def _emit(tx: Transaction, work: list[tuple[FileSpec, str, scope.Scope]]) -> Non
 
 def with_section(text: str, heading: str, body: str) -> str:
     """`text` with `body` below that heading, up to the next one as high; at its end where there is none. Nothing to say
-    and no such heading: as it was."""
+    and no such heading: as it was. What somebody wrote below the same heading further down is left out."""
     lines = text.splitlines()
-    start = next((at for at, line in enumerate(lines) if line.strip() == heading), -1)
-    depth = len(heading) - len(heading.lstrip("#"))
-    if start < 0 and not body.strip():
+    below = _below(lines, heading)
+    if not below and not body.strip():
         return text
-    if start < 0:
+    if not below:
         return f"{text.rstrip()}\n\n{heading}\n\n{body.strip()}\n"
-    end = next((at for at in range(start + 1, len(lines)) if 0 < _depth(lines[at]) <= depth), len(lines))
-    after = ["", *lines[end:]] if end < len(lines) else []
-    return "\n".join([*lines[:start], heading, "", *body.strip().splitlines(), *after]).rstrip() + "\n"
+    start = min(below)
+    after = [line for at, line in enumerate(lines) if at > start and at not in below]
+    said = [heading, "", *body.strip().splitlines(), *([""] if after else [])]
+    return "\n".join([*lines[:start], *said, *after]).rstrip() + "\n"
+
+
+def without_section(text: str, heading: str) -> str:
+    """`text` with empty lines in place of that heading and what stands below it: all other lines keep their number."""
+    lines = text.splitlines()
+    below = _below(lines, heading)
+    return "\n".join("" if at in below else line for at, line in enumerate(lines)) if below else text
+
+
+def _below(lines: Sequence[str], heading: str) -> set[int]:
+    """The lines from that heading up to the next one as high, wherever it stands."""
+    depth = len(heading) - len(heading.lstrip("#"))
+    found: set[int] = set()
+    inside = False
+    for at, line in enumerate(lines):
+        inside = line.strip() == heading or (inside and not 0 < _depth(line) <= depth)
+        found |= {at} if inside else set()
+    return found
 
 
 def _depth(line: str) -> int:

@@ -353,9 +353,10 @@ def at_work(step: StepAt, phase: Phase) -> list[TaskAt]:
 
 def suspended(step: StepAt, phase: Phase) -> list[TaskAt]:
     """Whose calls wait for a person, where nobody else of the step can go on."""
-    if any(task.parked is None for task in at_work(step, phase)):
+    waiting = [task for task in map(step.tasks.__getitem__, step.order) if task.status == "suspended"]
+    if waiting and any(task.parked is None for task in at_work(step, phase)):
         return []
-    return [task for task in (step.tasks[agent] for agent in step.order) if task.status == "suspended"]
+    return waiting
 
 
 def await_provider(tx: Transaction) -> bool:

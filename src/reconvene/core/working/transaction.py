@@ -39,8 +39,9 @@ class Transaction:
         self.phase: Phase = _phase_of(book, self.frame)  # its definition
 
     def emit(self, event: e.AnyEvent) -> None:
-        if self.user and type(event) in e.ACTS and isinstance(event, e.Act) and event.by:
-            event = replace(event, user=self.user)
+        kind = type(event)
+        if self.user and kind in e.ACTS and isinstance(event, e.Act) and (event.by or kind in e.OF_PEOPLE):
+            event = replace(event, by=event.by or self.user, user=self.user)
         self.events.append(event)
         self.state = evolve(self.state, event)
         before, self.frame = self.frame, self.state.world.cursor[-1]

@@ -29,7 +29,8 @@ def eject(call: Call, name: str, folder: str) -> int:
         raise UserError(f"{clean(name)} is not packaged: it is a file of yours", hint=f"one of: {', '.join(known)}")
     if os.path.lexists(folder) and (not os.path.isdir(folder) or os.listdir(folder)):
         what = "is not empty" if os.path.isdir(folder) else "is not a folder"
-        raise UserError(f"{clean(folder)} {what}, and nothing in it is touched", hint="name another folder")
+        another = f"name another folder: reconvene eject {name} DIR"
+        raise UserError(f"{clean(folder)} {what}, and nothing in it is touched", hint=another)
     ignored = shutil.ignore_patterns("__pycache__")
     shutil.copytree(source.parent, folder, ignore=ignored, copy_function=shutil.copyfile, dirs_exist_ok=True)
     made = os.path.join(folder, source.name)

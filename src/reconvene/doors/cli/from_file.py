@@ -23,12 +23,23 @@ if TYPE_CHECKING:
 _RULE = 80
 
 
-def _as_read_here(engine: Engine, run: str, remarks: tuple[RemarkIn, ...]) -> tuple[RemarkIn, ...]:
-    """A reader of the run's own may know kinds that the file was read without: what is a comment so far, it types."""
+def _as_read_here(engine: Engine, run: str, remarks: tuple[RemarkIn, ...], by: str) -> tuple[RemarkIn, ...]:
+    """A reader of the run's own may know kinds that the file was read without: what is a comment so far, it types. And
+    the lines that a remark is about are those of the file as it is now."""
+    from msgspec.structs import replace
+
     from reconvene.core.kit_finder import reader
+    from reconvene.doors.cli.typed_lines import lines_meant
 
     kits = engine.session(run).book.workflow.kits if remarks else ()
-    return tuple(reader(kits).typed(said.text) if kits and said.kind == "comment" else said for said in remarks)
+    read = []
+    for said in remarks:
+        typed = reader(kits).typed(said.text) if kits and said.kind == "comment" else said
+        if said.lines:
+            about = lines_meant(engine, run, said.lines, by)
+            typed = replace(typed, on=about, lines=about.name)
+        read.append(typed)
+    return tuple(read)
 
 
 def _wanted_by_recordings(engine: Engine, run: str) -> bool:
@@ -57,14 +68,14 @@ class FromFile(Decider):
                 note("this checkpoint needs a person's attention; the answers file is not used for it")
             return False
         answer = self._left[0]
-        answer = answer._replace(remarks=_as_read_here(engine, run, answer.remarks))
+        by, source = answer.by or self._by, f"{os.path.basename(self._file)}:{answer.line}"
         if self.tells:
             self._tell(engine, run, checkpoint)
         try:
             option = match_option(checkpoint, answer.option)
             if answer.remarks:
+                answer = answer._replace(remarks=_as_read_here(engine, run, answer.remarks, by))
                 self._hear(engine, run, answer)
-            by, source = answer.by or self._by, f"{os.path.basename(self._file)}:{answer.line}"
             decision = AnswerCheckpoint(  # on what is there, seen or not: the record says that a file decided
                 checkpoint.id, option.label, answer.fields, answer.remarks, by=by, door=DOOR, source=source
             )
@@ -115,7 +126,7 @@ class FromFile(Decider):
         beside = review(engine, run) if self.tells else None
         if beside and current:
             for remark in answer.remarks:
-                say(f"▸ “{one_line(remark.text)}”")
+                say(f"▸ “{one_line(remark.text)}”{f' ({one_line(remark.lines)})' if remark.lines else ''}")
             said = {remark.text for remark in answer.remarks}  # some may be on record from a try that was refused
             for one in beside.remarks:
                 if one.text in said:

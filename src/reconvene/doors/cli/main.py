@@ -236,6 +236,8 @@ def _tell_kits() -> None:
 def _missing(error: click.MissingParameter) -> tuple[str, str]:
     path = error.ctx.command_path if error.ctx is not None else "reconvene"
     name = error.param.human_readable_name if error.param is not None else ""
+    if isinstance(error.param, click.Option):
+        name = f"{error.param.opts[0]} {error.param.make_metavar(error.ctx)}" if error.ctx else error.param.opts[0]
     if name == "WORKFLOW":
         example = f"{path} two-step.yaml"
         return "which workflow? name a file, or a packaged one", f"{example}; see those: reconvene workflows"

@@ -41,7 +41,8 @@ def file_of(named: str) -> Path:
         return path / "workflow.yaml"
     if path.is_dir() and named not in known:
         here = _files_in(path)
-        hint = f"name a file in it: {_typed(here[0])}" if here else "name a workflow file"
+        otherwise = "name a workflow file; see the packaged ones: reconvene workflows"
+        hint = f"name a file in it: {_typed(here[0])}" if here else otherwise
         raise UserError(f"{clean(named)} is a folder without a workflow.yaml", hint=hint)
     if path.is_file() or (path.exists() and named not in known):
         return path

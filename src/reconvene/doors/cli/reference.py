@@ -80,12 +80,13 @@ too: `{"error": …, "hint": …}`.
 ```yaml
 - {option: Continue}
 - option: Again
-  feedback: ["correction: Revenue is $900M, not $850M", "shorter please"]
+  feedback: ["correction: Revenue is $900M, not $850M", {on: "plan.md:12-14", say: "shorter please"}]
   fields: {severity: high}
   by: Ada
 ```
 
-What an answer says is recorded before its decision is taken, as if a person had typed it. An answer that does not fit
+What an answer says is recorded before its decision is taken, as if a person had typed it. `on` names lines of a file as
+`remark --on` does: `plan.md:12`, `plan.md:words that stand there`, `todo:ID`. An answer that does not fit
 the checkpoint is refused with its line, and the run stays parked there. A checkpoint that needs attention (an agent
 failed, files conflict) is never answered from a file. A file decides what is there, and nobody need have seen it: the
 record says from which file and line, and `show`, `ledger` and the git history tell it.

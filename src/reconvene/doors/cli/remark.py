@@ -95,7 +95,7 @@ def remark(
     if on is not None:
         from reconvene.doors.cli.typed_lines import lines_meant
 
-        about = lines_meant(call, engine, found, on)
+        about = lines_meant(engine, found, on, call.by, call)
         entries = [one._replace(remark=replace(one.remark, on=about, lines=about.name)) for one in entries]
     record = OnRecord(engine, found, call.by, DOOR)
     if not dry_run:

@@ -121,15 +121,26 @@ def fitted(text: object, width: int) -> str:
 
 
 def folded(text: str) -> str:
-    """Each line broken between words at the edge of the screen; none is joined with another."""
+    """Each line broken between words at the edge of the screen; none is joined with another. The rest of one behind a
+    bar stands behind a bar, too."""
     import textwrap
+
+    from reconvene.doors.shared.passages import BAR
 
     width = max(screen_width() - 1, 20)
 
     def fold(line: str) -> str:
         if columns(line) <= width:
             return line
-        return textwrap.fill(line, width, break_long_words=False, break_on_hyphens=False, replace_whitespace=False)
+        bar = f"{BAR} " if line.startswith(BAR) else ""
+        return textwrap.fill(
+            line,
+            width,
+            subsequent_indent=bar,
+            break_long_words=bool(bar),
+            break_on_hyphens=False,
+            replace_whitespace=False,
+        )
 
     return "\n".join(map(fold, text.split("\n")))
 

@@ -24,9 +24,10 @@ _TODO = "todo:"
 _FORMS = 'write plan.md:12, plan.md:12-14, plan.md:"words that stand there" or todo:ID'
 
 
-def lines_meant(call: Call, engine: Engine, run: str, typed: str) -> Lines:
-    """The lines that are named. What the person changed in the workspace is on record first."""
-    engine.scan(run, by=call.by, door=DOOR)
+def lines_meant(engine: Engine, run: str, typed: str, by: str, call: Call | None = None) -> Lines:
+    """The lines that are named. What the person changed in the workspace is on record first. `call`: of who named them
+    by what they saw; without one, numbers mean the lines that are there now."""
+    engine.scan(run, by=by, door=DOOR)
     state = engine.load(run)
     if typed.startswith(_TODO) and "todo" not in state.world.files:
         return _todo(engine, state, typed.removeprefix(_TODO).strip())
@@ -43,7 +44,8 @@ def lines_meant(call: Call, engine: Engine, run: str, typed: str) -> Lines:
         last = int(numbers[2] or first)
         if last < first:
             raise UserError(f"{path}:{which} ends before it begins", hint=_FORMS)
-        _refuse_unless_seen(call, engine, state, path, (first, last))
+        if call is not None:
+            _refuse_unless_seen(call, engine, state, path, (first, last))
     make(path, version.digest, text, first, last)  # refuses what is not there
     return Lines(path, version.digest, first, last)
 
