@@ -8,13 +8,14 @@ import msgspec
 import pytest
 
 from reconvene.core import kit_finder
-from reconvene.core.extensions import Judged, Kit, ListEntry, ListFile, Objection, Understood, View
+from reconvene.core.extensions import Judged, Kit, ListFile, Objection, Understood, View
 from reconvene.core.facts.commands import RemarkIn
 from reconvene.errors import KitFailed, UserError
 from reconvene.kits import kit_guard
 from reconvene.kits.kit_guard import guarded, plain
 from reconvene.kits.reading.kit import KIT as READING
 from reconvene.kits.reading.kit import RuleReader
+from reconvene.language.entries import ListEntry
 
 OUTPUT = Judged("text", None, (), (), (), True, {})
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from reconvene.core.facts.book import Book
     from reconvene.core.facts.commands import RemarkIn
     from reconvene.core.facts.state import RunState
+    from reconvene.language.entries import Entries
 
 
 class Objection(Struct, frozen=True, array_like=True):
@@ -189,18 +190,6 @@ class View(Struct, frozen=True):
 
     help: str
     rows: Callable[[RunState, Book], Sequence[object]]
-
-
-class ListEntry(Struct, frozen=True):
-    """An entry of a list in a file: what makes it itself, the lines on which it stands, and what it says."""
-
-    id: str
-    first: int
-    last: int
-    says: str
-
-
-Entries = Callable[[str], Sequence[ListEntry]]  # text of the list → what is in it; nothing where it cannot be read
 
 
 class ListFile(Struct, frozen=True):

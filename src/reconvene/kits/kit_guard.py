@@ -19,6 +19,7 @@ from msgspec.structs import replace
 from reconvene.core import extensions as ports
 from reconvene.core.facts.commands import RemarkIn
 from reconvene.errors import KitFailed, UserError
+from reconvene.language.entries import ListEntry
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -174,8 +175,8 @@ def _judge(own: ports.Judge, at: _Part) -> ports.Judge:
 
 
 def _list(own: ports.ListFile, at: _Part) -> ports.ListFile:
-    def entries(text: str) -> Sequence[ports.ListEntry]:
-        return at.asked(lambda: own.entries(text), tuple[ports.ListEntry, ...], lambda _: ())
+    def entries(text: str) -> Sequence[ListEntry]:
+        return at.asked(lambda: own.entries(text), tuple[ListEntry, ...], lambda _: ())
 
     return ports.ListFile(str(own.path), str(own.kept), entries)
 

@@ -33,12 +33,12 @@ from reconvene.app.views.remark_lives import (
 )
 from reconvene.app.views.who import is_proved
 from reconvene.core import kit_finder
-from reconvene.core.extensions import Citation, ListEntry, ListFile, Stated
+from reconvene.core.extensions import Citation, ListFile, Stated
 from reconvene.core.facts import events as e
 from reconvene.core.facts.ids import parse_task, task_id
 from reconvene.core.shown import anchors
-from reconvene.core.shown.entries import Listed, changes, commented_on, place_in
 from reconvene.core.working.rendering import without_section
+from reconvene.language.entries import Listed, ListEntry, changes, commented_on, place_in
 from reconvene.language.following import says
 
 __all__ = ["Answer", "Citation", "Delivery", "Entry", "Ledger", "Reflection", "Unknown", "ledger"]
@@ -168,9 +168,9 @@ class _Fold:
             self._versions = self._versions.set(file.path, version)
             if file.digest:
                 ref = e.Ref(file.digest, "text", file.size)
-                before = self.files.get(file.path)
-                if rendered and before and file.path in self._sections:
-                    made = _File(ref, before.remarks, before.rendered)
+                last = self.files.get(file.path)
+                if rendered and last and file.path in self._sections:
+                    made = _File(ref, last.remarks, last.rendered)
                 else:
                     made = _File(ref, remarks, rendered)
                 self.files = self.files.set(file.path, made)
@@ -283,7 +283,11 @@ class _Fold:
         texts = [text_of(e.Ref(one.digest)) if one.digest else "" for one in since]
         seen = text_of(e.Ref(anchor.version)) or None
         listed = kit_finder.list_file(self._kits, anchor.path)
-        if listed is not None and seen and (entry := commented_on(listed.entries, anchor, seen)) is not None:
+        if (
+            listed is not None
+            and seen
+            and (entry := commented_on(listed.entries, anchors.place_of(anchor), seen)) is not None
+        ):
             yield from self._changed_entry(remark, listed, entry, text_of)
             return
         every = list(anchors.standings(anchor, seen, texts))

@@ -19,8 +19,8 @@ from reconvene.core.extensions import ListFile
 from reconvene.core.facts.book import Book
 from reconvene.core.facts.events import Anchor
 from reconvene.core.facts.state import RunState
-from reconvene.core.shown.entries import Listed, commented_on, kept_in, place_in
 from reconvene.errors import StoreError, UserError
+from reconvene.language.entries import Listed, commented_on, kept_in, place_in
 from reconvene.language.following import Place, alike, found_in, headings_above, is_blank, lines_of, same_in
 
 MOST_LINES = 100
@@ -121,7 +121,7 @@ def standing(state: RunState, book: Book, anchor: Anchor, made: str, edited: str
     found = follow() if edited is not None else book.made_of(f"place of {anchor.key}", (anchor, versions), follow)
     listed = kit_finder.list_file(book.workflow.kits, anchor.path)
     seen = _text(book, anchor.version) if listed is not None else None
-    entry = commented_on(listed.entries, anchor, seen) if listed is not None and seen is not None else None
+    entry = commented_on(listed.entries, place_of(anchor), seen) if listed is not None and seen is not None else None
     if listed is None or entry is None:
         return found
     now = edited if edited is not None else _text(book, file.digest) or ""
@@ -143,6 +143,10 @@ def _kept(state: RunState, book: Book, listed: ListFile, made: str) -> list[List
     files = sorted((file.at, path, file.digest) for path, file in state.world.files.items())
     later = [(path, digest) for at, path, digest in files if at >= made and fnmatchcase(path, listed.kept)]
     return [Listed(path, _text(book, digest) or "") for path, digest in later]
+
+
+def place_of(anchor: Anchor) -> Place:
+    return Place(anchor.first, anchor.last, same=True)
 
 
 def _is_within(lines: Place, all_of: Place) -> bool:

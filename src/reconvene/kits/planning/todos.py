@@ -14,8 +14,8 @@ from functools import lru_cache
 
 from msgspec import Struct
 
-from reconvene.core.extensions import ListEntry
 from reconvene.errors import WorkflowError
+from reconvene.language.entries import ListEntry
 from reconvene.wire.yaml_reader import Mapping, Scalar, Sequence, plain, read_yaml
 
 FILE = "todos.yaml"

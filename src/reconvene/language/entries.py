@@ -6,13 +6,23 @@ lists that were kept of it. What is in neither is lost. Knows no format: the kit
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from msgspec import Struct
 
-from reconvene.core.extensions import Entries, ListEntry
-from reconvene.core.facts.events import Anchor
 from reconvene.language.following import Place
+
+
+class ListEntry(Struct, frozen=True):
+    """An entry of a list in a file: what makes it itself, the lines on which it stands, and what it says."""
+
+    id: str
+    first: int
+    last: int
+    says: str
+
+
+Entries = Callable[[str], Sequence[ListEntry]]  # text of the list → what is in it; nothing where it cannot be read
 
 
 class Listed(Struct, frozen=True):
@@ -22,10 +32,10 @@ class Listed(Struct, frozen=True):
     text: str
 
 
-def commented_on(read: Entries, anchor: Anchor, seen: str) -> ListEntry | None:
+def commented_on(read: Entries, lines: Place, seen: str) -> ListEntry | None:
     """The one entry to which these lines belong; None where they belong to several, or to none."""
-    touched = [one for one in read(seen) if one.first <= anchor.last and anchor.first <= one.last]
-    inside = touched and touched[0].first <= anchor.first and anchor.last <= touched[0].last
+    touched = [one for one in read(seen) if one.first <= lines.last and lines.first <= one.last]
+    inside = touched and touched[0].first <= lines.first and lines.last <= touched[0].last
     return touched[0] if len(touched) == 1 and inside else None
 
 
