@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from exploring import examples
-from reconvene.core.facts.events import Anchor
+from reconvene.core.facts.events import Anchor, Lines
 from reconvene.core.shown.anchors import MOST_LINES, Standing, followed, make, named
 from reconvene.errors import UserError
 from rewriting import Line, Plan
@@ -263,12 +263,16 @@ def _rewrite(tally: Tally, chance: Random, most: int = 7, *, copies: bool = True
         return
     there = [line for line in plan.lines[found.place.first - 1 : found.place.last] if line.text.strip()]
     lines = [line for line in there if _says_something(line)] or there
-    # A copy is the commented text only where nothing of it stands elsewhere as itself, or where these words stand
-    # nowhere else: nobody can tell a line that was moved from one that was written anew, word for word.
+    # A copy is the commented text only where nothing of it stands elsewhere as itself, where these words stand nowhere
+    # else, or where it stands between the same lines: nobody can tell a line that was moved from one that was written
+    # anew, word for word.
     right = all(line.of & mine for line in lines)
-    copied = all((line.of | line.copy_of) & mine for line in lines) and all(line in lines for line in itself)
+    of_mine = all((line.of | line.copy_of) & mine for line in lines)
+    copied = of_mine and all(line in lines for line in itself)
     word_for_word = once and _bare(found.text) == _bare(anchor.quote)
-    assert right or copied or word_for_word, f"on other text: {found.text!r} for {anchor.quote!r}"
+    were, are = (_beside(*one) for one in ((seen, anchor), (plan.text, found.place)))
+    in_its_place = of_mine and were == are
+    assert right or copied or word_for_word or in_its_place, f"on other text: {found.text!r} for {anchor.quote!r}"
     assert word_for_word or not unchanged, f"on {found.text!r}, though it stands there: {anchor.quote!r}"
     tally.found += bool(itself)
     tally.kept += unchanged
@@ -278,6 +282,13 @@ def _bare(text: str) -> str:
     """Lines without what stands before their first word, and without empty ones."""
     lines = (re.sub(r"^\s*(#+ +)?([-*+] +|\d+[.)] +)?", "", line).rstrip() for line in text.splitlines())
     return "".join(f"\n{line}" for line in lines if line) + "\n"
+
+
+def _beside(text: str, at: Lines) -> tuple[str, str]:
+    """The lines with words next to these."""
+    lines = text.splitlines()
+    before = next((line for line in reversed(lines[: at.first - 1]) if line.strip()), "")
+    return before, next((line for line in lines[at.last :] if line.strip()), "")
 
 
 def _times(quote: str, text: str) -> int:
