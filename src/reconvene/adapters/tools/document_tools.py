@@ -18,7 +18,6 @@ from reconvene.adapters.tools.offered import (
     Brought,
     Offered,
     ToolFailed,
-    counted,
     flag,
     in_thread,
     takes,
@@ -26,6 +25,7 @@ from reconvene.adapters.tools.offered import (
     word,
 )
 from reconvene.errors import UserError
+from reconvene.language.counting import counted
 from reconvene.material_ports import Document, Documents, Folder, Part
 from reconvene.ports import Assignment
 from reconvene.tool_ports import ToolInfo, ToolResult
