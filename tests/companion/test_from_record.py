@@ -8,9 +8,11 @@ from collections import Counter
 import pytest
 from tests.companion.real_job import Desk
 
+from reconvene.app import citing
 from reconvene.companion import from_record
 from reconvene.companion.tool_scope import Scope
 from reconvene.core.facts import events as e
+from reconvene.wiring import open_engine
 
 
 def facts(answer: dict[str, object]) -> dict[str, object]:
@@ -204,6 +206,30 @@ def test_how_it_is_going_and_in_which_phase(jobs: Desk) -> None:
     assert isinstance(event_of(jobs, jobs.planned, cites(phase)[0]), e.RoundStarted)
 
 
+def test_an_event_opens_as_words_and_all_of_it_on_request(jobs: Desk) -> None:
+    stop = next(seq for seq, event in jobs.events(jobs.planned) if isinstance(event, e.CheckpointOpened))
+    opened = jobs.type("cite", jobs.planned, f"event {stop}")
+    assert "opens in strategy: Shall it be done so?" in opened.out
+    assert "The figures are to be summed up and reported." in opened.out
+    assert "It can be decided with: Approve, Approve with notes, Request changes" in opened.out
+    assert '"' not in opened.out.splitlines()[0]
+    assert "{" not in opened.out
+    assert f"cite {jobs.planned} 'event {stop}' --json" in opened.err
+    recorded = jobs.type("cite", jobs.planned, f"event {stop}", "--json").object["recorded"]
+    assert isinstance(recorded, dict)
+    assert (recorded["seq"], recorded["type"]) == (stop, "CheckpointOpened")
+    assert recorded["facts"]["options"][0]["label"] == "Approve"
+
+
+def test_every_event_of_a_run_opens_as_words(jobs: Desk) -> None:
+    engine = open_engine(jobs.folder / "home")
+    for seq, event in engine.log.read(jobs.done):
+        text = citing.opened(engine, jobs.done, f"event {seq}").text
+        assert text.strip()
+        assert '"digest"' not in text, event
+    engine.log.close()
+
+
 def test_a_run_that_ended_is_in_no_phase_any_more(jobs: Desk) -> None:
     going = str(jobs.ask(jobs.failed, "How's it going?")["text"])
     assert f"{jobs.failed} was aborted" in going
@@ -239,7 +265,6 @@ def test_the_conversation_is_found_as_talk_and_told_as_turns(jobs: Desk) -> None
     assert "theremin" in found.out, found.err
     from reconvene.companion import tools
     from reconvene.companion.tool_scope import Scope
-    from reconvene.wiring import open_engine
 
     engine = open_engine(jobs.folder / "home")
     told = tools.call(Scope(engine, jobs.planned), "get_chat_history", {"after": 20, "limit": 200})

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from reconvene.app import queries
 from reconvene.app.citing import opened
 from reconvene.companion import history_tools
 from reconvene.companion.paging import paged, within
@@ -32,9 +31,8 @@ def _opened(scope: Scope, cite: str) -> Answer:
         return history_tools.git_show(scope, {"commit": name})
     found = opened(scope.engine, scope.run, cite)
     text = found.text
-    if found.kind == "audit":
-        (event,) = queries.events(scope.engine, scope.run, int(found.name.split()[1]) - 1, 1)
-        told = [f"{name}:\n{_text(scope, digest)}" for name, digest in _contents(event.facts)]
+    if found.recorded is not None:
+        told = [f"{name}:\n{_text(scope, digest)}" for name, digest in _contents(found.recorded.facts)]
         text = "\n\n".join([text, *told])
     elif found.first:
         text = "\n".join(f"{at:>6}  {line}" for at, line in enumerate(text.split("\n"), found.first))
