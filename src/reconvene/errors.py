@@ -90,6 +90,7 @@ class KitFailed(UserError):
         )
         self.kit = kit
         self.part = part
+        self.file = ""  # of the run, whose text the kit cannot use: a person can mend it
 
 
 Outcome = Literal[

@@ -26,6 +26,9 @@ class Part(Struct, frozen=True):
     text: str
 
 
+FOLDER = "inode/directory"  # what stands for a folder says what was left out of it, and has no text
+
+
 class Document(Struct, frozen=True):
     name: str
     media: str  # what it is, not what its name says: text/csv, application/pdf, …

@@ -34,8 +34,9 @@ def reader(environ: Mapping[str, str]) -> Iterator[Documents]:
 
 
 def documents(path: str, environ: Mapping[str, str]) -> list[Document]:
-    """The document, or those of a folder. What was left out of a folder is a note of its first document."""
-    from msgspec.structs import replace
+    """The document, or those of a folder. What was left out of a folder is said by one that stands for the folder."""
+    from reconvene.core.facts.ids import digest_of
+    from reconvene.material_ports import FOLDER, Document
 
     with reader(environ) as documents:
         if not os.path.isdir(path):
@@ -44,8 +45,11 @@ def documents(path: str, environ: Mapping[str, str]) -> list[Document]:
     if not found.documents:
         said = " ".join(found.notes)
         raise UserError(f"{path} holds no document that can be read. {said}".strip())
-    first, *others = found.documents
-    return [replace(first, notes=(*first.notes, *found.notes)), *others]
+    if not found.notes:
+        return [*found.documents]
+    name = f"{os.path.basename(os.path.abspath(path))}/"
+    left_out = Document(name, FOLDER, digest_of("\n".join(found.notes).encode()), notes=found.notes)
+    return [*found.documents, left_out]
 
 
 def source(address: str, environ: Mapping[str, str]) -> dict[str, str]:

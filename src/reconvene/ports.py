@@ -139,6 +139,7 @@ class Assignment(NamedTuple):
     sources: tuple[SourceAt, ...] = ()
     looks_into: ProjectWork | None = None  # the person's project, for who looks at it with tools
     again: str = ""  # why the last attempt does not count, for who goes on where it ended
+    since: str = ""  # what the person said since its last turn, for who goes on in the middle
 
     @property
     def whole(self) -> str:

@@ -39,6 +39,7 @@ class Settings(Struct, frozen=True):
     companion_model: str = ""
     web_search: str = ""  # a command line, to which what is looked for is added
     settings: dict[str, object] = {}  # of workflows, by name: "planning.interactive"
+    lines: dict[str, int] = {}  # of each of them
 
 
 def in_force() -> list[Settings]:
@@ -107,7 +108,8 @@ class _Reading:
             raise WorkflowError(self._problems)
         rest = {key: texts.get(key, "") for key in _TEXTS if key != "model"}
         bound = tuple(one for one in bindings if one is not None)
-        return Settings(self._path, self._found, bound, **rest, settings=settings)
+        lines = {name: self._line_of_setting(*name.partition(".")) for name in settings}
+        return Settings(self._path, self._found, bound, **rest, settings=settings, lines=lines)
 
     def _settings(self, given: object) -> dict[str, object]:
         """A table in it is a group: `planning.interactive = true`."""
@@ -118,6 +120,11 @@ class _Reading:
         for name, value in given.items():
             found |= {f"{name}.{own}": one for own, one in value.items()} if isinstance(value, dict) else {name: value}
         return found
+
+    def _line_of_setting(self, group: str, dot: str, own: str) -> int:
+        """It may stand in [settings], in a table of its group, or within braces."""
+        ways = [("settings", f"{group}{dot}{own}"), (f"settings.{group}", own), ("settings", group)]
+        return max(self._line(table, key) for table, key in ways if key)
 
     def _table(
         self, data: Mapping[str, object], table: str, make: Callable[[str, str], Binding]

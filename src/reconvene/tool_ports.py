@@ -94,6 +94,7 @@ class Recorded(Struct, frozen=True):
     usage: Usage | None = None  # of this attempt
     fresh: bool = True  # nothing of this attempt is on record yet
     before: int = 0  # turns of earlier attempts
+    untold: bool = False  # the person said something since the last turn
     files: Mapping[str, bytes | None] = field(default_factory=dict)
 
 

@@ -291,6 +291,17 @@ def test_near_the_window_old_calls_are_shortened_and_what_a_person_said_stays(tm
     assert "were left out" in compacted[0].why
 
 
+def test_where_there_is_little_room_the_last_turns_are_shortened_too(tmp_path: Path) -> None:
+    long = "x" * 6000
+    asks = [Calls((call("look", f"{number} {long}"),)) for number in range(5)]
+    with OpenAIServer(*asks, Say("Done.")) as server:
+        scene = Scene(tmp_path, server, "[files]")
+        scene.stage = Stage(scene.home, scene.stage.text.replace("options: {", "options: {window: 8000, "), {})
+        scene.again()
+        assert scene.drive() == "completed"
+    assert all(len(json.dumps(one.body)) < 8000 * 3.5 for one in server.requests)
+
+
 def test_the_memory_and_the_to_dos_of_now_are_in_every_request_also_after_a_compaction(tmp_path: Path) -> None:
     asks = [Calls((call("look", f"{number} {'x' * 2000}"),)) for number in range(8)]
     replies = (

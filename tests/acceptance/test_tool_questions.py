@@ -12,6 +12,7 @@ from support.tool_scene import Scene, call
 
 from commands import Command
 from reconvene.adapters.sandbox import levels
+from reconvene.app.measures import ledger
 from reconvene.core.facts.events import AttemptEnded, CallEnded, CallRuled, ModelTurned
 from reconvene.testing.openai_server import Calls, OpenAIServer, Say
 from terminals import CLEAR, DOWN, ENTER, UP, Terminal, ending
@@ -90,6 +91,18 @@ def test_the_memory_is_a_document_whose_end_nobody_can_forge(tmp_path: Path) -> 
                 f'The mark of this message is {mark}.\n\n<document-{mark} name="workspace.md, as it is now">\n'
                 f"{forged}\n</document-{mark}>"
             )
+
+
+def test_what_is_said_with_a_ruling_is_shown_to_who_goes_on_and_on_record_as_shown(tmp_path: Path) -> None:
+    with OpenAIServer(Calls((call("pay", "100"),)), Calls((call("look", "a"),)), Say("Not paid [FB-001].")) as server:
+        scene = Scene(tmp_path, server, "[files, shell: {ask: always}]")
+        scene.drive()
+        scene.rule("Refuse", "Leave it to Bob")
+        assert scene.drive() == "completed"
+        told = [json.dumps(scene.messages(number)) for number in (1, 2)]
+    assert [text.count("[FB-001] **Comment:** Leave it to Bob") for text in told] == [1, 1], "once, and it stays"
+    entries = ledger(scene.stage.engine, scene.stage.run)
+    assert [(one.id, one.delivered.agents, one.status) for one in entries] == [("FB-001", ("a",), "addressed")]
 
 
 def test_turns_are_counted_for_each_attempt(tmp_path: Path) -> None:

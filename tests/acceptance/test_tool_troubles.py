@@ -123,14 +123,12 @@ def test_a_bomb_in_a_folder_is_named_and_the_rest_is_read(reconvene: Command, de
         for name in ("document", "styles", "footnotes"):
             bomb.writestr(f"word/{name}.xml", b"0" * 100_000_000)
     (desk / "papers" / "good.md").write_text("# Good\n")
-    with OpenAIServer(
-        *asking((wants("read_document", name="good.md"), wants("read_document", name="bomb.docx")))
-    ) as at:
-        assert started(reconvene, at, "--doc", "papers").code == 0
-    (good, bad) = outcomes(reconvene)
-    assert good[0] == "done"
-    assert "bomb.docx" in good[1]
-    assert "zip bomb" in good[1]
+    with OpenAIServer(*asking((wants("list_documents"), wants("read_document", name="bomb.docx")))) as at:
+        done = started(reconvene, at, "--doc", "papers")
+    (listed, bad) = outcomes(reconvene)
+    said = "papers/: Not read, because it unpacks to more than 256 MB, as a zip bomb does: bomb.docx."
+    assert (done.code, f"! {said}" in done.err, f"[{said}]" in listed[1]) == (0, True, True)
+    assert listed[1].startswith("good.md (")
     assert bad == ("failed", "There is no document bomb.docx. list_documents names them.")
 
 

@@ -267,6 +267,12 @@ def test_goto_cannot_lead_into_a_group_that_has_ended() -> None:
         ("name: w\nfiles: [{path: x, template: t.j2}]\nphases: [{id: a}]", 2, "no file 'templates/t.j2'", ""),
         ("name: w\nfiles: [{path: x, template: ../t.j2}]\nphases: [{id: a}]", 2, "outside the workflow's folder", ""),
         ("name: w\nfiles: [{path: x, each: tasks, from: input.x}]\nphases: [{id: a}]", 2, "not a part", "output.full"),
+        ("name: w\nfiles: [{path: x, template: 'a b', after: b}]\nphases: [{id: aa}]", 2, "no phase 'b'", ""),
+        ("name: w\nfiles: [{path: x, each: tools, after: a}]\nphases: [{id: a}]", 2, "no meaning", "remove one"),
+        ("name: w\nfiles: [{path: x, each: tools, template: t}]\nphases: [{id: a}]", 2, "its own pages", "path: tools"),
+        ("name: w\nfiles: [{path: '{{ run }}', each: tools}]\nphases: [{id: a}]", 2, "its own pages", "path: tools"),
+        ("name: w\nfiles: [{path: x, each: tool}]\nphases: [{id: a}]", 2, "'each'", "did you mean 'tools'?"),
+        ("name: w\nfiles: [{path: x, each: tools, from: output}]\nphases: [{id: a}]", 2, "needs 'each: tasks'", ""),
         (
             "name: w\nfiles: [{path: x, template: 'a b', section: y}]\nphases: [{id: a}]",
             2,

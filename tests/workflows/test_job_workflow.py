@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from commands import Command
+from reconvene.app.views.what_is_asked import asked
 from reconvene.core.facts.commands import RemarkIn, Replan
 from reconvene.core.facts.state import RunState
 from reconvene.ports import Assignment
@@ -108,11 +109,19 @@ def test_feedback_reaches_the_next_plan_in_the_memory_and_as_words_and_it_is_fro
     assert "The person has read your plan" in at.planner().prompt
 
 
+def test_a_revision_writes_only_what_it_changes(job: Begin) -> None:
+    changed = {"plan.md": FILES["plan.md"] + "\nIn euros.\n"}
+    at = job(plan(), plan(files=changed)).decide("Request changes", "Use euros")
+    assert at.open.status == "pending_review"
+    assert at.file("plan.md").endswith("In euros.\n")
+    assert at.file("todos.yaml") == FILES["todos.yaml"]
+
+
 def test_beyond_three_reviews_it_is_said_and_nothing_is_forbidden(job: Begin) -> None:
     at = job(plan())
     for number in range(1, 6):
         told = f"This is review {number} of the plan, and 3 are usual." in at.open.prompt
-        assert told == (number > 3)
+        assert told == (number > 3), at.open.prompt
         assert "Request changes" in at.offered
         at.decide("Request changes", f"change {number}")
 
@@ -205,6 +214,19 @@ def test_a_deliverable_that_the_person_edited_is_still_one(job: Begin) -> None:
     at.decide("Correct", "I put the report right")
     assert at.open.status == "result_review"
     assert at.state.world.files["report.md"].person
+
+
+def test_a_list_that_the_person_broke_is_told_as_such_and_tried_again_when_it_is_mended(job: Begin) -> None:
+    at = job(plan(), plan(complete=True))
+    listed = Path(at.state.workspace) / "todos.yaml"
+    listed.write_text('- {id: a, text: "x", after: [a]}\n', encoding="utf-8")
+    at.decide("Approve")
+    assert asked(at.point) == "The to-dos cannot be worked off. How shall it go on?"
+    assert "a waits for itself. Correct todos.yaml, then try again" in at.point.prompt
+    assert "upgrade" not in at.point.prompt
+    listed.write_text(FILES["todos.yaml"], encoding="utf-8")
+    at.answer("Try again", {}, at=at.point)
+    assert at.open.status == "result_review"
 
 
 def test_a_worker_does_not_change_the_plan(job: Begin) -> None:

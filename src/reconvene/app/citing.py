@@ -1,13 +1,15 @@
-"""Opening what is cited: `plan.md:10-24`, `report.pdf p. 3`, `economist R7:1-20`, `talk 12`, `event 41`.
+"""Opening what is cited: `plan.md:10-24`, `report.pdf p. 3`, `economist R7:1-20`, `talk 12`, `event 41`, `commit 3f9a`.
 
 Reads what the run's log names, and nothing else.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+
 from msgspec import Struct
 
-from reconvene.app import given_material, queries
+from reconvene.app import given_material, queries, record
 from reconvene.app.engine import Engine
 from reconvene.app.search_contents import of_event, who_said
 from reconvene.app.session import Session
@@ -20,6 +22,7 @@ from reconvene.language.late_patterns import late
 from reconvene.search_ports import Kind
 
 _EVENT = late(r"events? (\d{1,9})(?:-\d{1,9})?")
+_COMMIT = late(r"commit ([0-9a-f]{4,64})")
 _TALK = late(r"talk (\d{1,9})")
 _REMARK = late(r"FB-\d{3,9}", 2)  # re.IGNORECASE
 _LINES = late(r"(.+?):(\d{1,9})(?:-(\d{1,9}))?")
@@ -27,6 +30,7 @@ _OUTPUT = late(r"(\S+) (R\d{1,9})(?:\.(\d{1,4}))?")
 _PLACE = late(r"lines? (\d{1,9})(?:-(\d{1,9}))?")
 _AT_LENGTH = ("question", "prompt", "text", "feedback", "message", "why")  # what events say in whole texts
 _STANDS = ("accepted", "forced")
+_OF_A_TEXT = 4_000  # characters of what an event names
 
 
 class Opened(Struct, frozen=True):
@@ -46,6 +50,8 @@ def opened(engine: Engine, run: str, cite: str) -> Opened:
     session = engine.session(run)
     if event := _EVENT.fullmatch(asked):
         return _event(engine, run, asked, int(event[1]))
+    if commit := _COMMIT.fullmatch(asked):
+        return _commit(engine, run, asked, commit[1])
     if _TALK.fullmatch(asked) or _REMARK.fullmatch(asked):
         return _said(session, asked)
     name, first, last = _lines(asked)
@@ -83,7 +89,9 @@ def _event(engine: Engine, run: str, cite: str, number: int) -> Opened:
     if not found:
         raise UserError(f"{run} has no event {number}; its last is {engine.log.head(run)}.")
     ((_, event),) = engine.log.read(run, number - 1, 1)
-    return Opened(cite, "audit", f"event {number}", _in_words(engine, number, event), recorded=found[0])
+    named = (f"{name}:\n{_beginning(engine, digest)}" for name, digest in _contents(found[0].facts))
+    text = "\n\n".join([_in_words(engine, number, event), *named])
+    return Opened(cite, "audit", f"event {number}", text, recorded=found[0])
 
 
 def _in_words(engine: Engine, number: int, event: AnyEvent) -> str:
@@ -98,6 +106,29 @@ def _in_words(engine: Engine, number: int, event: AnyEvent) -> str:
     if isinstance(event, CheckpointOpened):
         parts.append("It can be decided with: " + ", ".join(one.label for one in event.options if one.available))
     return "\n\n".join(parts)
+
+
+def _contents(facts: Mapping[str, object]) -> Iterator[tuple[str, str]]:
+    """What an event says by digest and a person wants to read: outputs, what tools were asked and gave, words."""
+    for key in ("output", "result"):
+        if isinstance(value := facts.get(key), dict) and isinstance(value.get("digest"), str):
+            yield key, value["digest"]
+    for key in ("arguments", "words"):
+        if isinstance(value := facts.get(key), str) and value:
+            yield key, value
+
+
+def _beginning(engine: Engine, digest: str) -> str:
+    text = engine.log.artefact(digest).decode("utf-8", "replace")
+    return text if len(text) <= _OF_A_TEXT else f"{text[:_OF_A_TEXT]}\n[{len(text) - _OF_A_TEXT:,} more characters]"
+
+
+def _commit(engine: Engine, run: str, cite: str, named: str) -> Opened:
+    """Who made it and why, and what it changed."""
+    name, commit, before = record.commit_named(engine, run, named)
+    about = [f"by {commit.author}, {commit.at}, event {commit.seq}", commit.subject, commit.body]
+    text = record.diff(engine, run, before, name) or "No file changed."
+    return Opened(cite, "audit", f"commit {name}", "\n".join(filter(None, [*about, "", text])))
 
 
 def _said(session: Session, cite: str) -> Opened:

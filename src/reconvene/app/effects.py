@@ -62,6 +62,7 @@ def assignment(
     if agent.kind == "recorded":
         agent = replace(agent, options={**agent.options, "recording": book.workflow.recordings.get(agent.recorded)})
     frame = state.world.top
+    sent_back, since = again(state, agent.name, view.mark, view.latest)
     return Assignment(
         run=state.run,
         task=effect.task,
@@ -81,7 +82,8 @@ def assignment(
         left_out=view.left_out,
         shared=view.shared,
         bound=agent.name in state.record.bindings,
-        again=again(state, agent.name, view.mark, view.latest),
+        again=sent_back,
+        since=since,
         looks_into=work if any(tool.name == "project" for tool in agent.tools) else None,
     )
 

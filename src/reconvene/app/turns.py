@@ -22,18 +22,22 @@ from reconvene.tool_ports import Known, Outcome, Recorded, ToolResult, Wanted
 _STATES: dict[str, Literal["due", "waits", "over"]] = {"due": "due", "begun": "due", "waits": "waits", "over": "over"}
 
 
-def again(state: RunState, agent: str, mark: str, latest: str) -> str:
-    """For an agent whose loop goes on: only why its last answer was sent back, and what the person said since then.
-    `latest`: what the person said since it last worked."""
+def again(state: RunState, agent: str, mark: str, latest: str) -> tuple[str, str]:
+    """For an agent whose loop goes on: why its last answer was sent back with what the person said since its last turn,
+    and the second alone. `latest`: what the person said since it last worked."""
     round_ = state.world.top.round
     task = round_.open.tasks.get(agent) if round_ is not None and round_.open is not None else None
     if task is None or task.loop is None:
-        return ""
+        return "", ""
     why = task.reason or task.told
     said = f"Your last answer does not count: {why}\n\nGo on from here, with that put right." if why else ""
-    told = [marks.tagged(marks.Section("attempt", said), mark)] if said else []
-    told += [latest] if latest and task.loop.untold else []
-    return "\n\n".join([marks.first_line(mark), *told]) if told else ""
+    first = [marks.tagged(marks.Section("attempt", said), mark)] if said else []
+    since = [latest] if latest and task.loop.untold else []
+    return _marked(mark, [*first, *since]), _marked(mark, since)
+
+
+def _marked(mark: str, sections: list[str]) -> str:
+    return "\n\n".join([marks.first_line(mark), *sections]) if sections else ""
 
 
 class Posted(Struct, frozen=True):
@@ -86,6 +90,7 @@ class TurnsOf:
             usage=loop.usage,
             fresh=loop.attempt != self._attempt,
             before=loop.before,
+            untold=loop.untold,
             files={path: read(digest) if digest else None for path, digest in loop.files.items()},
         )
 

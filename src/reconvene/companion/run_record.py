@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 
 from msgspec import Struct
 
 from reconvene.app import queries, tool_pages
 from reconvene.app.session import state_after
+from reconvene.app.views import troubles
 from reconvene.app.views.read_model import RunInFull
 from reconvene.companion.tool_scope import Scope
 from reconvene.core.definition.workflow import every_phase
 from reconvene.core.facts import events as e
 from reconvene.core.facts.book import Book
-from reconvene.core.facts.ids import parse_task
 from reconvene.core.facts.state import EMPTY, RunState
 from reconvene.material_ports import Document
 
@@ -112,7 +112,7 @@ class RunRecord:
         return [
             Trouble(seq, event.at, " ".join(what.split())[:_LINES_OF_A_WHY], who)
             for seq, event in self.events
-            for what, who in _wrong(event, self.read)
+            for what, who in troubles.told(event, self.read)
         ]
 
 
@@ -130,31 +130,3 @@ def _closed(one: PhaseAt, seq: int, state: RunState) -> PhaseAt:
 
 def _files(state: RunState) -> dict[str, str]:
     return {path: version.digest for path, version in state.world.files.items()}
-
-
-def _wrong(event: e.AnyEvent, read: Callable[[str], bytes]) -> Iterator[tuple[str, str]]:
-    """What is wrong with what an event tells, and whose it is; nothing where nothing is."""
-    match event:
-        case e.AttemptEnded(verdict="rejected"):
-            yield f"an output was sent back: {event.why}", parse_task(event.task)[2]
-        case e.AttemptEnded(verdict="failed" | "cancelled" | "doubt"):
-            told = {"failed": "failed", "cancelled": "was cancelled", "doubt": "is in doubt"}[event.verdict]
-            yield f"an attempt {told}: {event.why}", parse_task(event.task)[2]
-        case e.CallEnded(outcome="failed" | "refused"):
-            by = "failed" if event.outcome == "failed" else "was refused by a person"
-            result = read(event.result.digest).decode("utf-8", "replace")
-            yield f"the call of {event.tool} {by}: {result}", parse_task(event.task)[2]
-        case e.ProviderFailed():
-            yield f"{event.model} failed: {event.why}", parse_task(event.task)[2]
-        case e.TroubleMet() if event.trouble.kind != "calls":  # a call that waits for a person is none
-            yield event.trouble.message, ", ".join(event.trouble.agents)
-        case e.ExpressionFailed():
-            yield f"{event.where}: {event.message}", ""
-        case e.RenderFailed():
-            yield f"{event.path} could not be written: {event.message}", ""
-        case e.GapFound():
-            yield f"a check found a gap in {event.phase}: {event.say}", ""
-        case e.RoundUndone():
-            yield f"round {event.n} of {event.phase} was taken back: {event.why}", event.by
-        case e.RunEnded(status="failed" | "aborted"):
-            yield f"the run {event.status}" + (f": {event.why}" if event.why else ""), event.by

@@ -313,7 +313,7 @@ def test_a_folder_is_gathered_and_what_is_left_out_is_named(tmp_path: Path, box:
         "Links, which are not followed: link.txt, links.",
         "Nested too deeply, not read: a/b/c.",
         "Left out, because only 5 files are read: a/b/3.csv.",
-        "Not read (5.bin is no text, and nothing else that can be read.): 5.bin.",
+        "Not read, because it is no text, and nothing else that can be read: 5.bin.",
     }
 
 

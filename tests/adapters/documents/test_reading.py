@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -35,6 +36,14 @@ def test_text_is_cited_by_lines_and_has_the_digest_of_its_bytes(tmp_path: Path, 
     assert places(document) == ["lines 1-40", "lines 41-80", "lines 81-100"]
     assert document.parts[1].text.startswith("line 41\nline 42\n")
     assert document.digest == digest_of(path.read_bytes()) == hashlib.sha256(path.read_bytes()).hexdigest()[:32]
+
+
+def test_python_may_have_been_started_by_a_way_through_another_folder(
+    tmp_path: Path, reader: DocumentReader, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Such as ../.venv/bin/python: that folder is not there in the box."""
+    monkeypatch.setattr(sys, "executable", str(tmp_path / os.path.relpath(sys.executable, tmp_path)))
+    assert reader.read(str(put(tmp_path, "a.txt", "one"))).parts[0].text == "one"
 
 
 def test_markdown_is_parted_at_headings(tmp_path: Path, reader: DocumentReader) -> None:

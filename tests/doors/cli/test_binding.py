@@ -219,6 +219,7 @@ def test_the_persons_own_file_needs_no_word(reconvene: Command, own: Path) -> No
         ('\n[agents]\nwriter = "cat \'"\n', "reconvene.toml:3: "),
         ("[models]\nwriter = 3\n", "reconvene.toml:2: 'writer' should be a text"),
         ('agents = "cat"\n', "reconvene.toml:1: 'agents' should be a table"),
+        ('model = "x:y"\nsettings = 3\n', "reconvene.toml:2: 'settings' should be a table"),
         ('by = "Eve"\n', "reconvene.toml:1: 'by' says who you are: a project cannot"),
         ('model = "olama:x"\n', "there is no provider 'olama'"),
     ],
@@ -226,6 +227,65 @@ def test_the_persons_own_file_needs_no_word(reconvene: Command, own: Path) -> No
 def test_what_is_wrong_in_a_file_has_its_line(reconvene: Command, folder: Path, text: str, told: str) -> None:
     (folder / "reconvene.toml").write_text(text)
     refused(reconvene("new", "flow.yaml"), told)
+
+
+# --- settings of workflows ---
+
+ASKS = """\
+name: asking
+inputs: {documents: {type: documents}}
+settings:
+  planning.interactive: {type: bool, default: "inputs.documents.length > 0"}
+  planning.cycles: {type: number, default: 3}
+phases:
+- id: plan
+  checkpoint: {condition: settings.planning.interactive, options: [{label: Go on, then: continue}]}
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("", 0),
+        ("[settings]\nplanning.interactive = true\n", 3),
+        ("[settings.planning]\ninteractive = true\n", 3),
+        ("[settings]\nplanning = {interactive = true, cycles = 5}\n", 3),
+        ("[settings]\nplanning.interactive = false\nof_another_workflow = 3\n", 0),
+    ],
+)
+def test_a_file_sets_what_workflows_ask_for(reconvene: Command, folder: Path, text: str, code: int) -> None:
+    (folder / "asking.yaml").write_text(ASKS)
+    (folder / "reconvene.toml").write_text(text)
+    assert reconvene("run", "asking.yaml", "--no-input").code == code
+
+
+def test_the_command_line_counts_before_the_projects_file_and_that_before_ones_own(
+    reconvene: Command, folder: Path, own: Path
+) -> None:
+    (folder / "asking.yaml").write_text(ASKS)
+    own.write_text("[settings]\nplanning.interactive = true\n")
+    assert reconvene("run", "asking.yaml", "--no-input").code == 3
+    (folder / "reconvene.toml").write_text("[settings]\nplanning.interactive = false\n")
+    assert reconvene("run", "asking.yaml", "--no-input").code == 0
+    assert reconvene("run", "asking.yaml", "--no-input", "--set", "planning.interactive=true").code == 3
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ('\n[settings]\nplanning.cycles = 2\nplanning.interactive = "yes"\n', 4),
+        ("[settings.planning]\n# how often\ninteractive = 1\n", 3),
+        ("[settings]\nplanning = {interactive = 1}\n", 2),
+    ],
+)
+def test_a_setting_of_another_type_is_refused_with_its_line_and_an_example(
+    reconvene: Command, folder: Path, text: str, line: int
+) -> None:
+    (folder / "asking.yaml").write_text(ASKS)
+    (folder / "reconvene.toml").write_text(text)
+    told = f"reconvene.toml:{line}: the setting 'planning.interactive' takes a bool"
+    refused(reconvene("run", "asking.yaml", "--no-input"), told, "as in ")
+    assert reconvene("runs", "--json").objects == []
 
 
 # --- eject ---

@@ -89,7 +89,8 @@ class _Loop:
         elif so_far.turn and (not so_far.fresh or not self._work.again):
             return self._answer()  # it had been given, and its end was not on record
         self._within_bounds(so_far.turn - so_far.before, so_far.usage or Usage())
-        self._talk.asks_again(self._work.again if so_far.fresh else "", self._memory())
+        told = self._work.again if so_far.fresh else self._work.since if so_far.untold else ""
+        self._talk.asks_again(told, self._memory())
         await self._fit(so_far.turn)
         began = time.monotonic()
         response: ModelResponse | None = None

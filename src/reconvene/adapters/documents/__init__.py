@@ -53,7 +53,8 @@ class DocumentReader:
             try:
                 found.append(self.read(entry.name, within=folder))
             except DocumentError as error:
-                walked.leave(f"Not read ({error.message})", entry.name)
+                why = error.message.removeprefix(f"{opening.shown(entry.name)} ").removesuffix(".")
+                walked.leave(f"Not read, because it {why}", entry.name)
         return Gathered(tuple(found), walked.notes())
 
 

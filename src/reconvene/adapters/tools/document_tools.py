@@ -26,7 +26,7 @@ from reconvene.adapters.tools.offered import (
 )
 from reconvene.errors import UserError
 from reconvene.language.counting import counted
-from reconvene.material_ports import Document, Documents, Folder, Part
+from reconvene.material_ports import FOLDER, Document, Documents, Folder, Part
 from reconvene.ports import Assignment
 from reconvene.tool_ports import ToolInfo, ToolResult
 
@@ -101,9 +101,10 @@ class _Looking:
     def listed(self, arguments: Arguments) -> ToolResult:
         lines = [f"{name} ({size})" for name, size in self._all()]
         notes = [f"[{name}: {note}]" for name, folder in self._folders.items() for note in folder.list().notes]
+        notes += [f"[{name}: {note}]" for name, one in self._given.items() for note in one.notes]
         if len(lines) > MOST_LISTED:
             lines[MOST_LISTED:] = [f"[cut: {len(lines) - MOST_LISTED:,} more documents are not shown]"]
-        return ToolResult(cutting.printable("\n".join([*lines, *notes])) or "There are no documents.")
+        return ToolResult(cutting.printable("\n".join([*lines, *notes[:MOST_LISTED]])) or "There are no documents.")
 
     def read(self, arguments: Arguments) -> ToolResult:
         name, wanted = word(arguments, "name"), word(arguments, "place").strip().strip("[]")
@@ -145,9 +146,10 @@ class _Looking:
             for name, folder in self._folders.items()
             for entry in folder.list().entries
         ]
+        read = {name: one.parts for name, one in self._given.items() if one.media != FOLDER}
         texts = [
-            (name, f"{counted(sum(len(part.text) for part in one.parts), 'character')} of text")
-            for name, one in self._given.items()
+            (name, f"{counted(sum(len(part.text) for part in parts), 'character')} of text")
+            for name, parts in read.items()
         ]
         return [*texts, *(one for one in own if one[0] not in self._given), *given]
 

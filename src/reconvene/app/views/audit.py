@@ -10,6 +10,7 @@ from typing import Literal
 
 from msgspec import Struct
 
+from reconvene.app.views.troubles import is_trouble
 from reconvene.app.views.who import told as by_whom
 from reconvene.core.facts import events as e
 from reconvene.core.facts.ids import parse_task
@@ -41,6 +42,8 @@ def entries(events: Iterable[tuple[int, e.AnyEvent]], read: Read) -> Iterator[En
         person = isinstance(event, e.Act) and bool(event.by or event.user)
         rest: tuple[tuple[Kind, ...], str] = ("person",) if person else ("engine",), ""
         kinds, text = _told(event, read) or rest
+        if is_trouble(event):
+            kinds = (*(kind for kind in kinds if kind != "engine"), "error")
         yield Entry(seq, event.at, kinds, agent_of(event), text or _stepped(event) or _plain(seq, event))
 
 
@@ -78,33 +81,32 @@ def _told(event: e.AnyEvent, read: Read) -> tuple[tuple[Kind, ...], str] | None:
         case e.AttemptEnded():
             why = f": {short(event.why)}" if event.why else ""
             files = f"; files: {', '.join(one.path for one in event.files)}" if event.files else ""
-            kinds: tuple[Kind, ...] = ("model",) if event.verdict == "accepted" else ("model", "error")
-            return kinds, f"attempt {event.attempt} {event.verdict} ({usage(event.usage)}){why}{files}"
+            return ("model",), f"attempt {event.attempt} {event.verdict} ({usage(event.usage)}){why}{files}"
         case e.CallEnded():
             result = short(_text(read, event.result.digest))
             text = f"tool {event.tool} {event.outcome} ({event.seconds:g} s) with {_arguments(event, read)}: {result}"
-            return (("tool", "error") if event.outcome == "failed" else ("tool",)), text
+            return ("tool",), text
         case e.CallStarted():
             return ("tool",), f"call {event.call}, which has effects, begins"
         case e.CallsDeferred():
             doubt = ", and may have been made already" if event.doubt else ""
             waiting = ", ".join(event.calls)
-            return (("tool", "error") if event.doubt else ("tool",)), f"calls wait for a person{doubt}: {waiting}"
+            return ("tool",), f"calls wait for a person{doubt}: {waiting}"
         case e.CallRuled():
             words = f": {short(_text(read, event.words))}" if event.words else ""
             return ("tool", "person"), f"{_who(event)} {_RULED[event.ruling]} call {event.call}{words}"
         case e.MessagesCompacted():
             return ("model",), f"messages shortened: {short(event.why)}"
         case e.ProviderFailed():
-            return ("model", "error"), f"{event.model} failed ({event.outcome}): {short(event.why)}"
+            return ("model",), f"{event.model} failed ({event.outcome}): {short(event.why)}"
         case e.ProviderAwaited():
-            return ("error",), f"waits for {event.model} ({event.outcome}): {short(event.why)}"
+            return ("model",), f"waits for {event.model} ({event.outcome}): {short(event.why)}"
         case e.TroubleMet():
-            return ("error",), f"trouble ({event.trouble.kind}): {short(event.trouble.message)}"
+            return ("engine",), f"trouble ({event.trouble.kind}): {short(event.trouble.message)}"
         case e.ExpressionFailed():
-            return ("error",), f"expression failed in {event.where}: {short(event.message)}"
+            return ("engine",), f"expression failed in {event.where}: {short(event.message)}"
         case e.RenderFailed():
-            return ("error",), f"{event.path} could not be rendered: {short(event.message)}"
+            return ("engine",), f"{event.path} could not be rendered: {short(event.message)}"
         case e.CheckpointOpened():
             return ("engine",), f"checkpoint {event.id} opens in {event.phase}: {short(event.question or event.prompt)}"
         case e.DecisionRecorded():
@@ -117,8 +119,7 @@ def _told(event: e.AnyEvent, read: Read) -> tuple[tuple[Kind, ...], str] | None:
         case e.FilesEdited():
             return ("person",), f"{_who(event)} edited {', '.join(one.path for one in event.files)}"
         case e.RunEnded():
-            kinds = ("error",) if event.status == "failed" else ("engine",)
-            return kinds, f"run {event.status}" + (f": {short(event.why)}" if event.why else "")
+            return ("engine",), f"run {event.status}" + (f": {short(event.why)}" if event.why else "")
     return None
 
 

@@ -206,13 +206,20 @@ class _Fold:
         """By number of a remark: whoever was given so many."""
         since = {remark.number: bisect_left(self._counts, remark.number) for remark in self.remarks}
         agents: dict[int, tuple[str, ...]] = {}  # from each task on, in the order of their first
+        times: dict[int, int] = {}
+        tasks: set[str] = set()
         later: tuple[str, ...] = ()
         for at in range(len(self._deliveries) - 1, -1, -1):
             first = self._deliveries[at].agent
             if later[:1] != (first,):
                 later = (first, *(agent for agent in later if agent != first))
             agents[at] = later
-        return {number: Deliveries(self._deliveries, first, agents.get(first, ())) for number, first in since.items()}
+            tasks.add(self._deliveries[at].task)
+            times[at] = len(tasks)
+        return {
+            number: Deliveries(self._deliveries, first, agents.get(first, ()), times.get(first, 0))
+            for number, first in since.items()
+        }
 
     def _cited(self, output: e.AttemptEnded, text_of: TextOf) -> Iterator[Citation]:
         """From the parsed value where there is one, then whatever only the text around it cites."""

@@ -27,10 +27,13 @@ class Deliveries(Sequence[Delivery]):
     """To whom a remark was delivered: every task from one on. All remarks of a run have the list of tasks in common, so
     that a ledger does not grow with the tasks times the remarks."""
 
-    def __init__(self, tasks: Sequence[Delivery] = (), first: int = 0, agents: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self, tasks: Sequence[Delivery] = (), first: int = 0, agents: tuple[str, ...] = (), times: int = 0
+    ) -> None:
         self._tasks = tasks
         self._first = first
         self.agents = agents  # each once
+        self.tasks = times  # each once: what is tried again is shown more later
 
     def __len__(self) -> int:
         return len(self._tasks) - self._first
@@ -176,7 +179,8 @@ def _entry_lines(entry: Entry) -> Iterator[str]:
     who += f", from a file, {entry.source}" if entry.source else ""
     yield f"    captured {entry.at[:16].replace('T', ' ')} at {where}{who}"
     if entry.delivered:
-        yield f"    delivered to {', '.join(entry.delivered.agents)} ({len(entry.delivered)} tasks)"
+        tasks = entry.delivered.tasks
+        yield f"    delivered to {', '.join(entry.delivered.agents)} ({tasks} task{'s' * (tasks != 1)})"
     for answer in entry.answers:
         past = " (undone since)" if answer.undone else ""
         reason = f": {answer.reason[:100]}" if answer.reason else ""

@@ -831,7 +831,7 @@ def _trouble_settled(state: RunState, ev: e.TroubleSettled) -> RunState:
     if ev.ruling == "wait":  # nothing is settled: the same is asked again afterwards
         return _nobody_runs(state)
     if ev.ruling == "calls":  # each call that was ruled on has an event of its own
-        return state
+        return _told_in_loops(state, ev)
     if ev.kind == "expression" and ev.ruling == "again":  # it is asked anew
         return state
     if ev.ruling == "raise":
@@ -848,11 +848,28 @@ def _trouble_settled(state: RunState, ev: e.TroubleSettled) -> RunState:
         and round_ is not None
         and step is not None
     ):
-        if ev.remarks:
-            seen = state.record.seen.update(dict.fromkeys(ev.agents, ev.remarks))
-            state = _set_record(state, seen=seen)
-        return _set_round(state, replace(round_, open=_settled_step(step, ev)))
+        return _set_round(_seen(state, ev), replace(round_, open=_settled_step(step, ev)))
     return _set_world(state, rulings=state.world.rulings.set(ev.key, ev.ruling))
+
+
+def _seen(state: RunState, ev: e.TroubleSettled) -> RunState:
+    if not ev.remarks:
+        return state
+    return _set_record(state, seen=state.record.seen.update(dict.fromkeys(ev.agents, ev.remarks)))
+
+
+def _told_in_loops(state: RunState, ev: e.TroubleSettled) -> RunState:
+    """Whoever goes on with its calls is told what was said with the ruling."""
+    round_ = state.world.top.round
+    step = round_.open if round_ is not None else None
+    if round_ is None or step is None or ev.remarks <= step.remarks:
+        return state
+    tasks = step.tasks
+    for name in ev.agents:
+        task = tasks[name]
+        if task.loop is not None:
+            tasks = tasks.set(name, replace(task, loop=replace(task.loop, untold=True)))
+    return _set_round(_seen(state, ev), replace(round_, open=replace(step, tasks=tasks, remarks=ev.remarks)))
 
 
 def _nobody_runs(state: RunState) -> RunState:

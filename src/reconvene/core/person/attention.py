@@ -65,7 +65,7 @@ def open_attention(tx: Transaction) -> None:
             for label in dict.fromkeys(labels)
         ),
     )
-    if kinds == {"expression"}:
+    if kinds == {"expression"} and not any(trouble.paths for trouble in troubles):
         how = f"reconvene upgrade {tx.state.run} --to {tx.book.workflow.file or 'FILE'}"
         advice += f"\n\nThe mistake may be in the workflow: correct it there, then: {how}"
     theirs = (e.Stretch(1, 2 + told.count("\n")),)  # why something failed may be told in an agent's words
@@ -120,7 +120,8 @@ def _what_came(tx: Transaction) -> tuple[list[str], str]:
     return lines, advice if missing else ""
 
 
-_ASKED_ANEW = ("missing", "doubt", "rejected", "conflict")  # then agents work again, and are shown what was said
+# Kinds of trouble, and rulings after which agents work on and are shown what was said.
+_SHOWN = {**dict.fromkeys(("missing", "doubt", "rejected", "conflict"), ("again",)), "calls": ("calls",)}
 _RULINGS = {
     AGAIN: "again",
     WAIT: "wait",
@@ -178,10 +179,10 @@ def settle(tx: Transaction, point: e.CheckpointOpened, label: str, command: c.An
                 kind=trouble.kind,
                 ruling=fitting,
                 use=chosen if fitting == "use" else "",
-                agents=trouble.agents,
+                agents=_going_on(tx, trouble) if fitting == "calls" else trouble.agents,
                 paths=trouble.paths,
                 claim=tx.claim,
-                remarks=len(tx.state.record.remarks) if fitting == "again" and trouble.kind in _ASKED_ANEW else 0,
+                remarks=len(tx.state.record.remarks) if fitting in _SHOWN.get(trouble.kind, ()) else 0,
             )
         )
     if ruling == "wait":
@@ -193,6 +194,12 @@ def settle(tx: Transaction, point: e.CheckpointOpened, label: str, command: c.An
         judge_again(tx, tuple(refused), without=True)
     if tx.frame.stage == "closed":
         _after_check(tx, point, ruling, {trouble.kind: trouble for trouble in troubles})
+
+
+def _going_on(tx: Transaction, trouble: e.Trouble) -> tuple[str, ...]:
+    """Those with a call that was ruled on; the others wait on."""
+    step = tx.round.open
+    return tuple(name for name in trouble.agents if step is not None and step.tasks[name].status == "open")
 
 
 def _ruling_for(trouble: e.Trouble, ruling: str, chosen: str) -> str:

@@ -75,6 +75,13 @@ class Transaction:
     def met(self, kind: str, key: str, message: str, **more: object) -> None:
         self.emit(e.TroubleMet(at=self.now, trouble=e.Trouble(kind, key, message, **more)))  # type: ignore[arg-type]
 
+    def _met_in(self, error: ExpressionError, source: str, where: str, **more: object) -> None:
+        """What a person can mend in a file of the run is told as such; the rest names the expression."""
+        if isinstance(error.__cause__, KitFailed) and error.__cause__.file:
+            self.met("expression", where, str(error), paths=(error.__cause__.file,), **more)
+        else:
+            self.met("expression", where, f"`{source}` ({where}) failed: {error}", **more)
+
     def kit_failed(self, error: KitFailed, where: str, **more: object) -> None:
         """Only a person can say whether to ask the kit again or to go on without it."""
         self.met("kit", f"kit at {where}", error.message, **more)
@@ -94,7 +101,7 @@ class Transaction:
         try:
             return truth(source, scope.for_expression(self._at(item), self.book, source))
         except ExpressionError as error:
-            self.met("expression", where, f"`{source}` ({where}) failed: {error}", boolean=True)
+            self._met_in(error, source, where, boolean=True)
             return None
 
     def _at(self, item: ItemAt | None) -> RunState:
@@ -110,7 +117,7 @@ class Transaction:
         try:
             result = evaluate(source, scope.for_expression(self.state, self.book, source))
         except ExpressionError as error:
-            self.met("expression", where, f"`{source}` ({where}) failed: {error}")
+            self._met_in(error, source, where)
             return None
         if result is None:
             return []

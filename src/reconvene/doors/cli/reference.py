@@ -177,7 +177,7 @@ Every variable that Reconvene reads, sets or passes on. A test compares this tab
 | `VIRTUAL_ENV` | how a line that installs something is written |
 
 The value of a variable whose name ends in `KEY`, `TOKEN`, `SECRET`, `PASSWORD`, `PASSPHRASE`, `CREDENTIALS`, `_PASS` or
-`_PWD` is blanked in prompts, outputs, replies, errors, inputs, settings and in what people say; so is a password inside a URL,
+`_PWD` is blanked in prompts, outputs, replies, errors, inputs, settings and in what people say; so is a password inside a URL that a variable holds,
 and the value of a variable that an agent's `env` names, unless that is a word, a number or a path that exists. It is
 found as it stands, and as JSON or a URL spell it. Shorter than 8 characters it is not looked for, since it would blank
 ordinary words; from 6 on it is where the name, or a URL, says that it is a secret, and it is neither a word nor a number.

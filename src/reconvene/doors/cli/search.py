@@ -109,11 +109,13 @@ Examples:
   reconvene cite job-1 "report.pdf p. 3"
   reconvene cite job-1 "economist R7:1-20"      # what an agent wrote in round R7
   reconvene cite job-1 "event 41"
+  reconvene cite job-1 "commit 3f9a61c"
 """)
 @click.argument("run", required=False)
 @click.argument("cited", required=False, metavar="CITATION")
 def cite(call: Call, run: str | None, cited: str | None) -> int:
-    """What CITATION names in RUN: lines of a file or an output, a place in a document, something said, an event.
+    """What CITATION names in RUN: lines of a file or an output, a place in a document, something said, an event,
+    a commit.
 
     An event is told in words; --json has all that is on record of it.
     """

@@ -63,6 +63,8 @@ def started(
         )
     for name in missing:
         values[name] = _ask_input(loaded, name)
+    for line in unread(loaded, values):
+        note(line)
     if missing and not played:  # commands may depend on what was just said
         kept_in = _require_ready(workflow, ready, values, chosen, anyway=anyway)
     engine = open_engine(call)
@@ -101,6 +103,13 @@ def _require_ready(
     for lack in found.only("note"):
         note(f"{located(workflow, lack)}{lack.problem} ({lack.whom}); {lack.hint}")
     return found.kept_in
+
+
+def unread(workflow: Workflow, values: Values) -> list[str]:
+    """What could not be read of the documents that a run is given, and what of them was left out."""
+    names = [name for name, spec in workflow.inputs.items() if spec.type == "documents"]
+    given = [one for name in names if isinstance(found := values.get(name), list) for one in found]
+    return [f"! {one['name']}: {told}" for one in given if isinstance(one, dict) for told in one.get("notes", ())]
 
 
 def say_ungated(engine: Engine, workflow: Workflow) -> None:

@@ -109,7 +109,8 @@ def settings_of_files(workflow: Workflow) -> Values:
             number = isinstance(value, int | float) and not isinstance(value, bool)
             fits = {"bool": isinstance(value, bool), "number": number, "text": isinstance(value, str)}
             if not fits.get(kind, True):
-                raise UserError(f"{file.path}: the setting {name!r} takes a {kind}", hint=f"as in {_EXAMPLES[kind]}")
+                where = f"{file.path}:{file.lines.get(name, 1)}"
+                raise UserError(f"{where}: the setting {name!r} takes a {kind}", hint=f"as in {_EXAMPLES[kind]}")
             values[name] = value
     return values
 

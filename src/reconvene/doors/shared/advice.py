@@ -117,7 +117,7 @@ def became_of(ledger: Ledger, command: str) -> list[str]:
 def _fate(entry: Entry) -> str:
     took = [answer.how for answer in entry.standing.values()]
     paths = list(dict.fromkeys(one_line(place.path) for place in entry.reflected))
-    agents, tasks = len(entry.delivered.agents), len(entry.delivered)
+    agents, tasks = len(entry.delivered.agents), entry.delivered.tasks
     parts = [f"delivered to {agents} agent{'s' * (agents != 1)} in {tasks} task{'s' * (tasks != 1)}"]
     parts += [f"{how} by {took.count(how)}" for how in dict.fromkeys(took)]
     parts += [f"reflected in {', '.join(paths[:2])}{f' and {len(paths) - 2} more' * (len(paths) > 2)}"] if paths else []

@@ -36,7 +36,8 @@ class _Unusable(KitFailed):
 
     def __init__(self, why: str) -> None:
         super().__init__("planning", "to-do list", why)
-        self.message = f"{why}. Correct the file, then try again"
+        self.message = f"the to-dos cannot be worked off: {why}. Correct {FILE}, then try again"
+        self.file = FILE
         self.args = (self.message,)
 
 
