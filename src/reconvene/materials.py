@@ -55,7 +55,7 @@ def documents(path: str, environ: Mapping[str, str]) -> list[Document]:
 def source(address: str, environ: Mapping[str, str]) -> dict[str, str]:
     """As it is put on record: a name, what it is, and where. It is looked at, and not connected to."""
     is_url = "://" in address
-    if is_url and "@" in address and ":" in address.partition("://")[2].rpartition("@")[0]:
+    if _is_postgres(address) and "@" in address and ":" in address.partition("://")[2].rpartition("@")[0]:
         secret = address.partition("://")[2].rpartition("@")[0].partition(":")[2]
         if not _VARIABLE.fullmatch(secret):
             hint = "Write postgresql://user:$DB_PASSWORD@host/name, and set DB_PASSWORD where the run is driven."
@@ -65,6 +65,13 @@ def source(address: str, environ: Mapping[str, str]) -> dict[str, str]:
         kind = found.kind
     name = re.sub(r"[^\w.-]+", "_", os.path.basename(where.partition("?")[0].rstrip("/"))) or kind
     return {"name": name, "kind": kind, "address": where}
+
+
+def _is_postgres(address: str) -> bool:
+    from reconvene.adapters.sources.addresses import SCHEMES
+
+    scheme, is_url, _ = address.partition("://")
+    return bool(is_url) and scheme.lower() in SCHEMES
 
 
 @contextmanager

@@ -224,8 +224,14 @@ def test_a_job_is_planned_reviewed_carried_out_corrected_and_finished(tmp_path: 
     assert "Count it in thousands" in told
     assert "One thing more" in told
     assert desk.workspace("report.md").exists()
-    waits = desk.decide("Approve")
-    assert "echo load > load.log" in waits.out
+    assert "echo load > load.log" in desk.decide("Approve").out
+
+    # planned anew while a call waits: the call is given up, and said to be
+    assert desk.calls()[-1]["state"] == "waits"
+    assert "Shall it be done so?" in desk.type("replan", "job-1", "In millions").out
+    assert [one["tool"] for one in desk.calls() if one["state"] == "given up"] == ["run_command"]
+    assert not [one for one in desk.calls() if one["state"] == "waits"]
+    assert "echo load > load.log" in desk.decide("Approve").out
     assert "echo report > report.log" in desk.decide("Refuse", "--feedback", "no logs").out
     assert "Is this what you wanted?" in desk.decide("Refuse", "--feedback", "no logs").out
     ended = desk.decide("Accept")
@@ -235,8 +241,11 @@ def test_a_job_is_planned_reviewed_carried_out_corrected_and_finished(tmp_path: 
     assert desk.git("fsck", "--strict") == ""
     refs = desk.git("for-each-ref", "--format=%(refname:lstrip=3)", "refs/reconvene/job-1").split()
     items = [name for name in refs if name.startswith("items/")]
-    assert items == [f"items/{scope}/{name}" for scope in ("work-1.tactics-1", "work-3.tactics-1") for name in TO_DO]
+    assert items == [f"items/{scope}/{name}" for scope in ("work-1.tactics-1", "work-3.tactics-2") for name in TO_DO]
     assert "phases/work-1.strategy-1" in refs
+    # the review that was corrected, and the work that was given up at a call
+    assert {"phases/result-1", "phases/work-3.tactics-1"} <= set(refs)
+    assert "# report" in desk.git("show", "refs/reconvene/job-1/phases/result-1:report.md")
     report = desk.git("show", "refs/reconvene/job-1/items/work-1.tactics-1/report:report.md")
     assert report == "# report\n\n100 €\n"
 

@@ -60,6 +60,7 @@ phases:
       options:
         - {label: Accept, then: continue}
 """
+PHASES = "\n## Success\n\n1. It is counted.\n2. It is checked.\n\n## Phases\n\n1. The count.\n2. The page.\n   One.\n"
 TODOS = "- {id: load, text: Load the figures}\n- {id: report, text: Write the report, after: [load]}\n"
 _PATH: dict[str, object] = {"type": "object", "properties": {"path": {"type": "string"}, "text": {"type": "string"}}}
 _CHANGE: dict[str, object] = {
@@ -117,7 +118,7 @@ def model(seen: Seen) -> Reply:
     if "Plan the" in text:
         if turn:
             return Say(f"The {word} plan is written. My key is {SECRET}.")
-        plan = f"# Plan\n\n## Method\n\nCount every {word} twice.\n\n## Risk\n\nData validation is weak.\n"
+        plan = f"# Plan\n\n## Method\n\nCount every {word} twice.\n\n## Risk\n\nData validation is weak.\n{PHASES}"
         long = "".join(f"row {number} of the {word} count\n" for number in range(4000))
         files = {"plan.md": plan, "workspace.md": f"# Known\n\n{word}\n", "todos.yaml": TODOS, "data/long.txt": long}
         return Calls(tuple(_call("write_file", path=path, text=data) for path, data in files.items()))

@@ -91,7 +91,7 @@ def test_a_chat_from_a_pipe_sends_a_draft_applies_an_edit_and_opens_what_is_cite
     done = jobs.type("chat", jobs.planned, stdin=lines)
     assert done.code == 0, done.err
     assert "waits for a person" in done.out
-    assert "CheckpointOpened" in done.out  # /open 1: the event at which it stands
+    assert "checkpoint C1 opens in strategy: Shall it be done so?" in done.out  # /open 1: the event at which it stands
     assert "sent as your remark FB-" in done.out
     assert "tools of: basic" in done.out
     assert "debug" in done.out

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 
 import pytest
 from tests.companion.real_job import Desk
 
+from reconvene.app import citing
+from reconvene.companion import from_record
+from reconvene.companion.tool_scope import Scope
 from reconvene.core.facts import events as e
+from reconvene.wiring import open_engine
 
 
 def facts(answer: dict[str, object]) -> dict[str, object]:
@@ -33,6 +38,44 @@ def test_what_a_phase_of_the_plan_covers(jobs: Desk) -> None:
     assert "Compare the sums with the contracts" in str(answer["text"])
     assert cites(answer)[0] == "plan.md:14-16"
     assert str(answer["text"]).startswith("From the record (what a phase covers):")
+
+
+def test_what_the_plan_calls_a_phase_stands_before_what_the_run_counts(jobs: Desk) -> None:
+    answer = jobs.ask(jobs.done, "What does phase 1 cover?")
+    assert cites(answer)[:2] == ["plan.md:10-12", "todos/phase_01.yaml:1-11"]
+    assert "The run counts its own lists and phases apart from the plan's:" in str(answer["text"])
+
+
+def test_a_phase_that_the_plan_numbers_in_a_list_is_found_below_the_heading_for_phases(scope: Scope) -> None:
+    told = from_record.answer(scope, "What does phase 2 cover?")[1]
+    assert told.facts == {"phase": 2, "parts": ["plan.md:19-20"]}
+    assert "2. The page. [plan.md:19-20]\n  One." in told.text
+
+
+def test_what_changed_in_a_graph_is_told_from_the_recorded_calls(scope: Scope) -> None:
+    for question in ("What changed in the graph?", "Show the graph changes", "Was wurde im Graphen geändert?"):
+        told = from_record.answer(scope, question)[1]
+        assert "1 change of graphs, and 1 that did not come about:" in told.text
+        assert (
+            "worker in birds, for 'load', done: CREATE (:Bird {name: 'heron'}) (nodes created: 2) [event" in told.text
+        )
+        assert "failed: MATCH (n:Broken) DELETE n (Parser exception: no such table Broken)" in told.text
+        changed = [seq for seq, event in scope.engine.log.read(scope.run) if _writes_to_a_graph(event)]
+        assert told.facts == {"graph_changes": changed}
+
+
+def _writes_to_a_graph(event: e.AnyEvent) -> bool:
+    return isinstance(event, e.CallEnded) and event.tool == "change_graph"
+
+
+def test_a_run_without_a_graph_says_so_and_tells_of_its_files(jobs: Desk) -> None:
+    answer = jobs.ask(jobs.done, "What changed in the graph?")
+    assert "The run has no graph. Of its files:" in str(answer["text"])
+
+
+def test_without_a_heading_for_findings_the_report_comes_before_data(scope: Scope) -> None:
+    told = from_record.answer(scope, "Show me the key findings")[1].text
+    assert 0 < told.index("[report.md:1]") < told.index("[data/long.txt:1]")
 
 
 def test_why_it_is_done_this_way(jobs: Desk) -> None:
@@ -84,9 +127,21 @@ def test_what_the_plan_says_about_something(jobs: Desk) -> None:
 
 def test_where_something_is_discussed(jobs: Desk) -> None:
     answer = jobs.ask(jobs.planned, "Find where the agent discusses the methodology")
-    found = [one for one in cites(answer) if one.startswith("workspace.md:")]
-    assert found, answer["cites"]
+    assert cites(answer)[:2] == ["plan.md:3-6", "workspace.md:11-13"]  # Method, Methodology
+    assert "the contracts are older" in str(answer["text"])
     assert "Sums are made by SQL" in str(answer["text"])
+    assert not [one for one in cites(answer) if one.startswith("tools/")]
+
+
+def test_pages_of_tools_are_found_after_all_else_unless_the_tool_is_named(jobs: Desk) -> None:
+    words = ("search", jobs.done, "find a text in the documents", "--in", "files", "--limit", "40", "--json")
+    names = [one["name"] for one in json.loads(jobs.type(*words).out)["found"]]
+    pages = [name.startswith("tools/") for name in names]
+    assert pages == sorted(pages)
+    assert not pages[0]
+    assert pages[-1]
+    named = jobs.ask(jobs.done, "Where is search_documents described?")
+    assert cites(named)[0].startswith("tools/search_documents.md:")
 
 
 def test_what_changed_between_two_phases(jobs: Desk) -> None:
@@ -151,6 +206,37 @@ def test_how_it_is_going_and_in_which_phase(jobs: Desk) -> None:
     assert isinstance(event_of(jobs, jobs.planned, cites(phase)[0]), e.RoundStarted)
 
 
+def test_an_event_opens_as_words_and_all_of_it_on_request(jobs: Desk) -> None:
+    stop = next(seq for seq, event in jobs.events(jobs.planned) if isinstance(event, e.CheckpointOpened))
+    opened = jobs.type("cite", jobs.planned, f"event {stop}")
+    assert "opens in strategy: Shall it be done so?" in opened.out
+    assert "The figures are to be summed up and reported." in opened.out
+    assert "It can be decided with: Approve, Approve with notes, Request changes" in opened.out
+    assert '"' not in opened.out.splitlines()[0]
+    assert "{" not in opened.out
+    assert f"cite {jobs.planned} 'event {stop}' --json" in opened.err
+    recorded = jobs.type("cite", jobs.planned, f"event {stop}", "--json").object["recorded"]
+    assert isinstance(recorded, dict)
+    assert (recorded["seq"], recorded["type"]) == (stop, "CheckpointOpened")
+    assert recorded["facts"]["options"][0]["label"] == "Approve"
+
+
+def test_every_event_of_a_run_opens_as_words(jobs: Desk) -> None:
+    engine = open_engine(jobs.folder / "home")
+    for seq, event in engine.log.read(jobs.done):
+        text = citing.opened(engine, jobs.done, f"event {seq}").text
+        assert text.strip()
+        assert '"digest"' not in text, event
+    engine.log.close()
+
+
+def test_a_run_that_ended_is_in_no_phase_any_more(jobs: Desk) -> None:
+    going = str(jobs.ask(jobs.failed, "How's it going?")["text"])
+    assert f"{jobs.failed} was aborted" in going
+    assert "Its last phase was phase 1, strategy (Planning) [event" in going
+    assert "It is in" not in going
+
+
 def test_why_it_failed(jobs: Desk) -> None:
     answer = jobs.ask(jobs.failed, "Why did it fail?")
     assert isinstance(event_of(jobs, jobs.failed, cites(answer)[0]), e.RunEnded)
@@ -179,7 +265,6 @@ def test_the_conversation_is_found_as_talk_and_told_as_turns(jobs: Desk) -> None
     assert "theremin" in found.out, found.err
     from reconvene.companion import tools
     from reconvene.companion.tool_scope import Scope
-    from reconvene.wiring import open_engine
 
     engine = open_engine(jobs.folder / "home")
     told = tools.call(Scope(engine, jobs.planned), "get_chat_history", {"after": 20, "limit": 200})

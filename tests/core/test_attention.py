@@ -458,7 +458,10 @@ def test_a_schema_rejects_what_is_not_json_and_what_does_not_fit():
 def test_declared_files_must_be_written():
     game = play("name: n\nagents: {a: {retries: 0}}\nphases: [{id: p, agents: [a], writes: [plan.md]}]\n")
     game.finish("a")
-    assert "FILE_MISSING: plan.md is not there" in game.state.world.open.prompt
+    assert "FILE_MISSING: plan.md is not there. Write the file plan.md," in game.state.world.open.prompt
+    game = play("name: n\nagents: {a: {retries: 0}}\nphases: [{id: p, agents: [a], writes: [a.md, b.md]}]\n")
+    game.finish("a")
+    assert "a.md, b.md are not there. Write the files a.md, b.md," in game.state.world.open.prompt
 
 
 def test_options_of_an_attention_checkpoint_never_match_by_accident():

@@ -237,7 +237,7 @@ def test_the_runs_own_call_limit_asks_and_can_be_raised():
     game = play("name: n\nlimits: {calls: 1}\nagents: {a: {}}\nphases: [{id: p, agents: [a]}, {id: q, agents: [a]}]\n")
     game.finish("a")
     assert game.state.world.open.attention
-    assert "limit calls (1 agent calls)" in game.state.world.open.prompt
+    assert "limit calls (1 agent call)" in game.state.world.open.prompt
     game.decide("Raise the limit")
     assert game.working() == ["a"]
 

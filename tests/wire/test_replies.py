@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reconvene.wire.replies import extract_json, file_blocks, json_values, validate
+from reconvene.wire.replies import extract_json, file_blocks, json_values, validate, wrong_arguments
 
 PERSON = {
     "type": "object",
@@ -116,6 +116,12 @@ def test_problems_are_told_in_plain_words() -> None:
     ]
     assert "additional properties" in validate(PERSON, {"name": "", "age": 1, "x": 2})[0]
     assert "minimum" in validate(PERSON, {"name": "", "age": -1})[0]
+
+
+def test_what_is_missing_is_said_once_and_arguments_are_called_arguments() -> None:
+    schema = {"type": "object", "required": ["a", "b"], "properties": {"a": {"type": "string"}}}
+    assert validate(schema, {}) == ["the reply: 'a' and 'b' are missing"]
+    assert wrong_arguments(schema, {"a": 1}) == ["the arguments: 'b' is missing", "a should be text, not a number"]
 
 
 def test_many_problems_are_cut_short() -> None:

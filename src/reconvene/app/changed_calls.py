@@ -23,7 +23,7 @@ def check(session: Session, command: AnswerCheckpoint) -> None:
             continue  # said where it is decided
         from reconvene.wire import replies
 
-        problems = replies.validate(json.loads(session.book.text(one.call.schema)), given)
+        problems = replies.wrong_arguments(json.loads(session.book.text(one.call.schema)), given)
         if problems:
             raise Refused(
                 f"{one.field}: {one.call.tool} does not take these arguments: {'; '.join(problems)}.",

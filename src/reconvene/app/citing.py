@@ -5,17 +5,18 @@ Reads what the run's log names, and nothing else.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 
 from msgspec import Struct
 
 from reconvene.app import given_material, queries, record
 from reconvene.app.engine import Engine
-from reconvene.app.search_contents import who_said
+from reconvene.app.search_contents import of_event, who_said
 from reconvene.app.session import Session
-from reconvene.app.views.encoding import plain
+from reconvene.app.views import audit
+from reconvene.app.views.read_model import Event
 from reconvene.app.views.talk_lines import told
+from reconvene.core.facts.events import AnyEvent, CheckpointOpened, TroubleMet
 from reconvene.errors import UserError
 from reconvene.language.late_patterns import late
 from reconvene.search_ports import Kind
@@ -27,6 +28,7 @@ _REMARK = late(r"FB-\d{3,9}", 2)  # re.IGNORECASE
 _LINES = late(r"(.+?):(\d{1,9})(?:-(\d{1,9}))?")
 _OUTPUT = late(r"(\S+) (R\d{1,9})(?:\.(\d{1,4}))?")
 _PLACE = late(r"lines? (\d{1,9})(?:-(\d{1,9}))?")
+_AT_LENGTH = ("question", "prompt", "text", "feedback", "message", "why")  # what events say in whole texts
 _STANDS = ("accepted", "forced")
 _OF_A_TEXT = 4_000  # characters of what an event names
 
@@ -39,6 +41,7 @@ class Opened(Struct, frozen=True):
     name: str
     text: str
     first: int = 0
+    recorded: Event | None = None  # of an event, all that is on record
 
 
 def opened(engine: Engine, run: str, cite: str) -> Opened:
@@ -85,9 +88,24 @@ def _event(engine: Engine, run: str, cite: str, number: int) -> Opened:
     found = queries.events(engine, run, number - 1, 1) if number else []
     if not found:
         raise UserError(f"{run} has no event {number}; its last is {engine.log.head(run)}.")
-    text = json.dumps(plain(found[0]), indent=2, ensure_ascii=False)
-    told = [f"{name}:\n{_beginning(engine, digest)}" for name, digest in _contents(found[0].facts)]
-    return Opened(cite, "audit", f"event {number}", "\n\n".join([text, *told]))
+    ((_, event),) = engine.log.read(run, number - 1, 1)
+    named = (f"{name}:\n{_beginning(engine, digest)}" for name, digest in _contents(found[0].facts))
+    text = "\n\n".join([_in_words(engine, number, event), *named])
+    return Opened(cite, "audit", f"event {number}", text, recorded=found[0])
+
+
+def _in_words(engine: Engine, number: int, event: AnyEvent) -> str:
+    """What happened in a sentence, then what was said at length. Of an event that has no sentence, its facts."""
+    sentence = audit.sentence(event, engine.log.artefact)
+    if not sentence:
+        return of_event(engine, number, event).text
+    (entry,) = audit.entries([(number, event)], engine.log.artefact)
+    says = event.trouble if isinstance(event, TroubleMet) else event
+    texts = [str(getattr(says, key, "")).strip() for key in _AT_LENGTH]
+    parts = [entry.line(), *(text for text in texts if " ".join(text.split()) not in sentence)]
+    if isinstance(event, CheckpointOpened):
+        parts.append("It can be decided with: " + ", ".join(one.label for one in event.options if one.available))
+    return "\n\n".join(parts)
 
 
 def _contents(facts: Mapping[str, object]) -> Iterator[tuple[str, str]]:

@@ -1,4 +1,5 @@
-"""The log as commits: one per round, item or phase done, decision, edit and undo, with the files as they were then."""
+"""The log as commits: one per round, item or phase done or left, decision, edit and undo, with the files as they were
+then."""
 
 from __future__ import annotations
 
@@ -16,7 +17,7 @@ CHAIN = "Reconvene-Chain"  # the trailer that names an append's last event and t
 _AT_THE_END = (e.FilesRendered, e.RunEnded)
 _COMMITTED = (
     *(e.RoundClosed, e.ItemDone, e.PhaseClosed, e.DecisionRecorded, e.FilesEdited, e.RoundUndone, e.ArchivesPruned),
-    *(e.WorkflowUpgraded, e.RunReopened, e.Replanned),
+    *(e.WorkflowUpgraded, e.RunReopened, e.Replanned, e.Reran),
 )
 
 
@@ -73,16 +74,26 @@ def commits(run: str, events: Iterable[tuple[int, e.AnyEvent]], state: RunState 
     for seq, event in events:
         if seq <= state.seq:
             continue
+        left = _left(state, event)
         state = state_after(run, state, seq, event)
-        described = _describe(state, event)
+        described = _describe(state, event, left)
         if described is not None:
             subject, body, trailers, author = described
             files = {path: version.digest for path, version in state.files.items()}
-            yield Commit(seq, files, subject, body, trailers, author, event.at, _marks(event))
+            yield Commit(seq, files, subject, body, trailers, author, event.at, _marks(event, left))
 
 
-def _marks(event: e.AnyEvent) -> tuple[tuple[str, ...], ...]:
+def _left(before: RunState, event: e.AnyEvent) -> tuple[str, ...]:
+    """The passes of phases that end without being done, because an earlier phase is done anew; the innermost first."""
+    if not isinstance(event, e.Reran):
+        return ()
+    return tuple(frame.scope for frame in reversed(before.world.cursor[event.depth :]))
+
+
+def _marks(event: e.AnyEvent, left: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
     match event:
+        case e.Reran():
+            return tuple(("phases", scope) for scope in left)
         case e.ItemDone():
             return (("items", event.scope, event.key),)
         case e.PhaseClosed():
@@ -106,8 +117,15 @@ def _may_commit(event: e.AnyEvent, *, ended: bool) -> bool:
 _Described = tuple[str, str, tuple[tuple[str, str], ...], str]
 
 
-def _describe(state: RunState, event: e.AnyEvent) -> _Described | None:
+def _describe(state: RunState, event: e.AnyEvent, left: tuple[str, ...]) -> _Described | None:
     match event:
+        case e.Reran() if left:
+            return (
+                f"{left[0]}: left, {event.target} is done anew",
+                "",
+                (("Phase", left[0]), ("Rerun", event.target)),
+                "Reconvene",
+            )
         case e.RoundClosed():
             agents = (
                 ", ".join(output.agent for output in state.world.top.round.outputs) if state.world.top.round else ""

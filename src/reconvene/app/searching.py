@@ -1,15 +1,20 @@
 """Searching a run: the index is brought up to date with the log first, then asked; what it finds can be cited.
 
-Only what belongs to the run is found. The index is a projection, and correct whether or not anybody kept it up.
+Only what belongs to the run is found. The index is a projection, and correct whether or not anybody kept it up. The
+pages of tools that nobody named come last: they speak of searching and reading in general, and so of whatever is asked.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection
+from pathlib import PurePosixPath
 
+from reconvene.app import tool_pages
 from reconvene.app.engine import Engine
 from reconvene.app.search_contents import CUTTING, of_run
 from reconvene.search_ports import Content, Cut, Found, Hit, Kind, Passage, SearchIndex
+
+_OF_A_PAGE = 2  # passages of a tool's page, most often
 
 
 def refresh(engine: Engine, index: SearchIndex, run: str) -> None:
@@ -38,7 +43,12 @@ def find(
 ) -> list[Found]:
     """The best passages of the run, the best first. `meaning`: compare also what texts mean, not words alone."""
     refresh(engine, index, run)
-    return [_found(hit) for hit in index.find(run, query, kinds, limit, meaning)]
+    session = engine.session(run)
+    made = tool_pages.pages(session.state, session.book)
+    pages = {path for path in made if PurePosixPath(path).stem not in query}
+    hits = index.find(run, query, kinds, limit + _OF_A_PAGE * len(pages), meaning)
+    hits.sort(key=lambda hit: hit.content.kind == "file" and hit.content.name in pages)
+    return [_found(hit) for hit in hits[:limit]]
 
 
 def _found(hit: Hit) -> Found:

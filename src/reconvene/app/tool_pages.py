@@ -32,10 +32,21 @@ _KINDS = ("model", "recorded")  # of agents that work with tools
 
 def folder_due(state: RunState, book: Book) -> str:
     """Where the pages go, as long as there are none of this workflow; "" = none are wanted, or they are there."""
-    folder = next((spec.path for spec in book.workflow.files if spec.each == "tools"), "")
     since = state.record.upgrades[-1].at if state.record.upgrades else ""
-    pages = (one for path, one in state.world.files.items() if folder and path.startswith(f"{folder}/"))
-    return "" if any(one.rendered and one.at >= since for one in pages) else folder
+    there = any(state.world.files[path].at >= since for path in pages(state, book))
+    return "" if there else _folder(book)
+
+
+def pages(state: RunState, book: Book) -> list[str]:
+    """The paths of those that there are."""
+    folder = _folder(book)
+    return [
+        path for path, one in state.world.files.items() if folder and one.rendered and path.startswith(f"{folder}/")
+    ]
+
+
+def _folder(book: Book) -> str:
+    return next((spec.path for spec in book.workflow.files if spec.each == "tools"), "")
 
 
 async def made(runner: AgentRunner, state: RunState, book: Book, work: Assignment, folder: str) -> Done | None:

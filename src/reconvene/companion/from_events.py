@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections import Counter
 
+from reconvene.app import record as on_record
 from reconvene.app.line_diff import diff_summary, unified_diff
 from reconvene.companion.recognised import Question
 from reconvene.companion.run_record import PhaseAt, RunRecord, Trouble
 from reconvene.companion.told import Told, event, short
 from reconvene.core.facts import events as e
 from reconvene.core.facts.ids import parse_task
+from reconvene.language.counting import counted
 
 _MOST_LINES = 40  # of a diff
 _MOST_ROWS = 20
+_ENDED = ("completed", "failed", "aborted")
 _PUT = {"waiting": "waits", "running": "is at work", "paused": "is paused", "queued": "waits in the queue"}
 
 
@@ -23,7 +26,7 @@ def phase(record: RunRecord, question: Question) -> Told:
     if at is None:
         return Told(f"It has entered no phase yet; it {_stands(record)}.", facts)
     facts |= {"number": at.number, "title": at.title}
-    if shown.status in ("completed", "failed", "aborted"):
+    if shown.status in _ENDED:
         ended = record.last(e.RunEnded)
         return Told(
             f"It is in none any more: the run {_ended(shown.status)}{event(ended)}. The last one was {at.named}."
@@ -42,7 +45,7 @@ def _stands(record: RunRecord) -> str:
         return f"waits for a person: {short(asked, 200)}"
     if shown.provider is not None:
         return f"waits for {shown.provider.model}: {short(shown.provider.why, 200)}"
-    if shown.status in ("completed", "failed", "aborted"):
+    if shown.status in _ENDED:
         return _ended(shown.status)
     nobody = ", but no process is at work on it" if shown.status == "running" and shown.driven is False else ""
     return f"{_PUT.get(shown.status, f'is {shown.status}')}{nobody}"
@@ -64,14 +67,18 @@ def progress(record: RunRecord, question: Question) -> Told:
     done = sum(one.done for one in shown.todo)
     lines = [f"{record.run} {_stands(record)}{event(_where_it_stands(record))}."]
     if record.phases:
-        lines.append(f"It is in {record.phases[-1].named}, round {shown.round or 1}{event(record.phases[-1].first)}.")
+        at = record.phases[-1]
+        ended = shown.status in _ENDED
+        is_in = f"Its last phase was {at.named}" if ended else f"It is in {at.named}, round {shown.round or 1}"
+        lines.append(f"{is_in}{event(at.first)}.")
     lines += [f"- [{'x' if one.done else ' '}] {short(one.what)}" for one in shown.todo]
     if items:
         told = ", ".join(f"{key}{event(seq)}" for key, seq in items.items() if seq)
         lines.append(f"To-dos done: {sum(map(bool, items.values()))} of {len(items)} begun: {told or 'none'}.")
     for task in shown.tasks:
         lines.append(f"- {task.agent}: {task.status}, attempt {task.attempt}")
-    lines.append(f"{shown.usage.calls} agent calls in {shown.usage.rounds} rounds so far.")
+    made = f"{counted(shown.usage.calls, 'agent call')} in {counted(shown.usage.rounds, 'round')}"
+    lines.append(f"{made}.")
     facts: dict[str, object] = {
         "status": shown.status,
         "phase": shown.phase,
@@ -105,16 +112,14 @@ def cost(record: RunRecord, question: Question) -> Told:
     used, own = record.shown.usage, state.record.companion
     last = record.last(e.AttemptEnded, e.ModelTurned, e.LateOutputArchived)
     total = used.input_tokens + used.output_tokens
-    lines = [
-        f"{total:,} tokens: {used.input_tokens:,} in, {used.output_tokens:,} out, in {used.calls} agent calls"
-        f"{event(last)}."
-    ]
+    parts = f"{used.input_tokens:,} in, {used.output_tokens:,} out"
+    lines = [f"{total:,} tokens: {parts}, in {counted(used.calls, 'agent call')}{event(last)}."]
     unpriced = sum(one.unpriced for one in state.record.spent.values())
     known = f"${used.cost:.4f}" if used.cost else "nothing that is known"
-    more = f"; of {unpriced} requests the price is not known" if unpriced else ""
+    more = f"; of {counted(unpriced, 'request')} the price is not known" if unpriced else ""
     lines.append(f"That cost {known}{more}.")
     for agent, spent in sorted(state.record.spent.items()):
-        lines.append(f"- {agent}: {spent.calls} requests, ${spent.cost:.4f}")
+        lines.append(f"- {agent}: {counted(spent.calls, 'request')}, ${spent.cost:.4f}")
     if talk := own.input_tokens + own.output_tokens:
         last = record.last(e.CompanionSaid)
         lines.append(f"This conversation took {talk:,} tokens beside that, ${own.cost:.4f}{event(last)}.")
@@ -131,27 +136,28 @@ def cost(record: RunRecord, question: Question) -> Told:
 
 
 def tools(record: RunRecord, question: Question) -> Told:
-    counted: Counter[tuple[str, str]] = Counter()
+    made: Counter[tuple[str, str]] = Counter()
     outcomes: dict[tuple[str, str], Counter[str]] = {}
     seen: dict[tuple[str, str], int] = {}
     for seq, one in record.events:
         if isinstance(one, e.CallEnded):
             key = (parse_task(one.task)[2], one.tool)
-            counted[key] += 1
+            made[key] += 1
             outcomes.setdefault(key, Counter())[one.outcome] += 1
             seen[key] = seq
-    if not counted:
+    if not made:
         return Told("No agent has used a tool.", {"calls": 0, "tools": {}})
-    lines = [f"{sum(counted.values())} calls of {len({tool for _, tool in counted})} tools:"]
-    for (agent, tool), number in sorted(counted.items(), key=lambda row: (row[0][0], -row[1], row[0][1])):
+    different = len({tool for _, tool in made})
+    lines = [f"{counted(made.total(), 'call')} of {counted(different, 'tool')}:"]
+    for (agent, tool), number in sorted(made.items(), key=lambda row: (row[0][0], -row[1], row[0][1])):
         other = {name: times for name, times in outcomes[agent, tool].items() if name != "done"}
         told = f" ({', '.join(f'{times} {name}' for name, times in sorted(other.items()))})" if other else ""
         times = "once" if number == 1 else f"{number} times"
         lines.append(f"- {agent}: {tool}, {times}{told}{event(seen[agent, tool])}")
     by_tool: Counter[str] = Counter()
-    for (_, tool), number in counted.items():
+    for (_, tool), number in made.items():
         by_tool[tool] += number
-    return Told("\n".join(lines), {"calls": sum(counted.values()), "tools": dict(sorted(by_tool.items()))})
+    return Told("\n".join(lines), {"calls": made.total(), "tools": dict(sorted(by_tool.items()))})
 
 
 def changes(record: RunRecord, question: Question) -> Told:
@@ -178,13 +184,37 @@ def _difference(record: RunRecord, old: PhaseAt | None, new: PhaseAt) -> Told:
         shown += diff.split("\n")[:-1]
     start = f"From the end of {old.named}{event(old.last)} to" if old else "From the beginning to"
     where = "now: it is not closed" if not new.last else f"the end of {new.named}"
-    head = f"{start} {where}{event(new.last or new.first)}, {len(rows)} file{'s' * (len(rows) != 1)} changed."
+    head = f"{start} {where}{event(new.last or new.first)}, {counted(len(rows), 'file')} changed."
     lines = [head, *(f"- {row['path']}: {row['change']}{' (new)' * bool(row['is_new'])}" for row in rows)]
     if shown:
         rest = [f"… {len(shown) - _MOST_LINES} more lines"] if len(shown) > _MOST_LINES else []
         lines += ["```diff", *shown[:_MOST_LINES], *rest, "```"]
     between = (old.last if old else 0, new.last)
     facts: dict[str, object] = {"files": rows, "from_event": between[0], "to_event": between[1]}
+    return Told("\n".join(lines), facts)
+
+
+def graph(record: RunRecord, question: Question) -> Told:
+    """The recorded calls that write to graphs; where the run has no graph, the files."""
+    made = on_record.graph_changes(record.scope.engine, record.run)
+    facts: dict[str, object] = {"graph_changes": [one.seq for one in made]}
+    if not made:
+        if on_record.graph_sources(record.scope.engine, record.run):
+            return Told("No agent has changed a graph.", facts)
+        files = changes(record, question)
+        return Told(f"The run has no graph. Of its files:\n{files.text}", facts | files.facts)
+    done = [one for one in made if one.outcome == "done"]
+    not_made = f", and {len(made) - len(done)} that did not come about" if len(done) < len(made) else ""
+    lines = [f"{counted(len(done), 'change')} of graphs{not_made}:"]
+    for one in made[-_MOST_ROWS:]:
+        figures = ", ".join(f"{key.replace('_', ' ')}: {number}" for key, number in one.counts.items())
+        result = figures or short(one.result, 120)
+        todo = f", for {one.todo!r}" if one.todo else ""
+        lines.append(
+            f"- {one.agent} in {one.source}{todo}, {one.outcome}: {short(one.statement)} ({result}){event(one.seq)}"
+        )
+    if len(made) > _MOST_ROWS:
+        lines.append(f"… and {len(made) - _MOST_ROWS} before them")
     return Told("\n".join(lines), facts)
 
 

@@ -13,6 +13,7 @@ from reconvene.companion.tool_scope import Scope
 _ANSWERS: dict[Subject, Callable[[RunRecord, Question], Told]] = {
     "cost": from_events.cost,
     "tools": from_events.tools,
+    "graph": from_events.graph,
     "changes": from_events.changes,
     "failure": from_events.failure,
     "trouble": from_events.trouble,

@@ -17,10 +17,15 @@ from reconvene.companion.told import Told, event, short
 from reconvene.core.facts import events as e
 from reconvene.core.shown.summaries import stated_summary
 from reconvene.errors import UserError
+from reconvene.language.counting import counted
 from reconvene.language.late_patterns import late
 from reconvene.search_ports import Found, Kind
 
 _PLANNING = late(r"(^|/)(plan|workspace|todos?|context|scenario_context|status|decisions)\.\w+$|(^|/)(tools|todos)/")
+_PLAN = late(r"(^|/)plan\.\w+$")
+_PHASES = late(r"\b(phases?|steps?|stages?|phasen|schritte?)\b", re.IGNORECASE)
+_DELIVERED = "deliverables"  # under which an output names them
+_PROSE = (".md", ".txt", ".rst", ".html")
 _HEADING = late(r"(#{1,6})\s+(\S.*?)\s*#*$")
 _NUMBERED = late(r"\s*(\d{1,3})[.)]\s+\S")
 _WHY = late(
@@ -36,6 +41,8 @@ _LEFT_OUT = late(
 )
 _PASSAGES = 5
 _PARTS = 4
+_HEADED = 3
+_TELLING = 4  # letters of a word that says something
 _EXCERPT = 400  # characters
 _WORKED: tuple[Kind, ...] = ("file", "document", "output")
 
@@ -48,6 +55,7 @@ class Part(Struct, frozen=True):
     last: int
     title: str
     text: str
+    depth: int = 0  # of its heading
 
     @property
     def cite(self) -> str:
@@ -65,11 +73,11 @@ def parts(path: str, text: str) -> Iterator[Part]:
         end = next((other for other, level, _ in heads[number + 1 :] if level <= depth), len(lines))
         while end > at + 1 and not lines[end - 1].strip():
             end -= 1
-        yield Part(path, at + 1, end, title, "\n".join(lines[at + 1 : end]))
+        yield Part(path, at + 1, end, title, "\n".join(lines[at + 1 : end]), depth)
 
 
-def _numbered(path: str, text: str, number: int) -> Iterator[Part]:
-    """The item of a numbered list, with what is indented below it."""
+def _numbered(path: str, text: str, number: int, first: int = 1) -> Iterator[Part]:
+    """The item of a numbered list, with what is indented below it. `first`: the number of the text's first line."""
     lines = text.split("\n")
     for at, line in enumerate(lines):
         found = _NUMBERED.match(line)
@@ -77,7 +85,7 @@ def _numbered(path: str, text: str, number: int) -> Iterator[Part]:
             end = at + 1
             while end < len(lines) and lines[end].startswith((" ", "\t")):
                 end += 1
-            yield Part(path, at + 1, end, line.strip(), "\n".join(lines[at + 1 : end]))
+            yield Part(path, first + at, first + end - 1, line.strip(), "\n".join(lines[at + 1 : end]))
 
 
 def _planning(record: RunRecord) -> list[tuple[str, str]]:
@@ -85,7 +93,25 @@ def _planning(record: RunRecord) -> list[tuple[str, str]]:
 
 
 def _results(record: RunRecord) -> list[tuple[str, str]]:
-    return [(path, text) for path, text in record.texts() if not _PLANNING.search(path)]
+    """What an output named as delivered comes first, then reports, then whatever else is prose."""
+    delivered = _delivered(record)
+
+    def rank(row: tuple[str, str]) -> tuple[int, bool, bool]:
+        named = delivered.index(row[0]) if row[0] in delivered else len(delivered)
+        return named, "report" not in row[0].lower(), not row[0].lower().endswith(_PROSE)
+
+    return sorted(((path, text) for path, text in record.texts() if not _PLANNING.search(path)), key=rank)
+
+
+def _delivered(record: RunRecord) -> list[str]:
+    """By the last output that names any."""
+    for _, output in reversed(record.events):
+        if isinstance(output, e.AttemptEnded) and output.verdict == "accepted" and output.value is not None:
+            value = record.book.load(output.value)
+            named = value.get(_DELIVERED) if isinstance(value, dict) else None
+            if isinstance(named, list) and named:
+                return [str(one) for one in named]
+    return []
 
 
 def _quoted(part: Part) -> list[str]:
@@ -94,21 +120,37 @@ def _quoted(part: Part) -> list[str]:
 
 
 def plan_phase(record: RunRecord, question: Question) -> Told:
-    """What the plan says of it; where it says nothing, what the record does."""
+    """What the plan says of it; then, apart, what other lists of the run and the run itself call by that number."""
     number = question.numbers[0]
     titled = re.compile(rf"\b(phase|step|round|schritt|runde)\s+#?{number}\b|^{number}[.):]\s", re.IGNORECASE)
-    files = sorted(_planning(record), key=lambda row: "plan" not in row[0])
-    found = [part for path, text in files for part in parts(path, text) if titled.search(part.title)]
-    found = found or [part for path, text in files if "plan" in path for part in _numbered(path, text, number)]
-    lines = [line for part in found[:_PARTS] for line in _quoted(part)]
+    planned, others = list[Part](), list[Part]()
+    for path, text in _planning(record):
+        named = [part for part in parts(path, text) if titled.search(part.title)]
+        if _PLAN.search(path):
+            planned += named or _in_a_list(path, text, number)
+        else:
+            others += named
+    lines = [line for part in planned[:_PARTS] for line in _quoted(part)]
+    own = [line for part in others[: _PARTS - len(planned[:_PARTS])] for line in _quoted(part)]
     at = record.phases[number - 1] if number <= len(record.phases) else None
     if at is not None:
         until = f" to {at.last}" if at.last else " on"
-        lines.append(f"The run's own {at.named}: from event {at.first}{until}{event(at.first)}.")
+        own.append(f"The run's own {at.named}: from event {at.first}{until}{event(at.first)}.")
     if not lines:
-        lines = [f"No file of the run names a phase {number}, and the run has not come to one."]
-    facts: dict[str, object] = {"phase": number, "parts": [part.cite for part in found[:_PARTS]]}
-    return Told("\n".join(lines), facts)
+        nowhere = f"No file of the run names a phase {number}, and the run has not come to one."
+        lines = [f"The plan names no phase {number}." if own else nowhere]
+    if own:
+        lines += ["", "The run counts its own lists and phases apart from the plan's:", *own]
+    cites = [part.cite for part in [*planned, *others][:_PARTS]]
+    return Told("\n".join(lines), {"phase": number, "parts": cites})
+
+
+def _in_a_list(path: str, text: str, number: int) -> list[Part]:
+    """The item of this number; where a heading names phases, of the list below it."""
+    for part in parts(path, text):
+        if part.depth > 1 and _PHASES.search(part.title):
+            return list(_numbered(path, part.text, number, part.first + 1))
+    return list(_numbered(path, text, number))
 
 
 def approach(record: RunRecord, question: Question) -> Told:
@@ -121,10 +163,11 @@ def approach(record: RunRecord, question: Question) -> Told:
 
 
 def findings(record: RunRecord, question: Question) -> Told:
-    found = [part for path, text in _results(record) for part in parts(path, text) if _FINDINGS.search(part.title)]
+    results = _results(record)
+    found = [part for path, text in results for part in parts(path, text) if _FINDINGS.search(part.title)]
     lines = [line for part in _innermost(found)[:_PARTS] for line in _quoted(part)]
     if not lines:
-        lines = ["No result has a heading for findings. They begin so:", *_beginnings(record)]
+        lines = ["No result has a heading for findings. They begin so:", *_beginnings(results)]
     return _or_nothing(lines, question)
 
 
@@ -143,7 +186,7 @@ def _innermost(found: list[Part]) -> list[Part]:
 def produced(record: RunRecord, question: Question) -> Told:
     rows = [one for one in record.shown.files if not _PLANNING.search(one.path)]
     planning = [one.path for one in record.shown.files if _PLANNING.search(one.path)]
-    lines = [f"{len(rows)} result file{'s' * (len(rows) != 1)}, and {len(planning)} of planning and memory."]
+    lines = [f"{counted(len(rows), 'result file')}, and {len(planning)} of planning and memory."]
     texts = dict(record.texts())
     for one in rows:
         begins = short(" ".join(first_lines(texts[one.path])), 200) if one.path in texts else "no text"
@@ -157,21 +200,52 @@ def produced(record: RunRecord, question: Question) -> Told:
     return Told("\n".join(lines), {"files": [one.path for one in rows]})
 
 
-def _beginnings(record: RunRecord) -> list[str]:
-    return [f"- {short(' '.join(first_lines(text)), 300)} [{path}:1]" for path, text in _results(record)]
+def _beginnings(results: list[tuple[str, str]]) -> list[str]:
+    return [f"- {short(' '.join(first_lines(text)), 300)} [{path}:1]" for path, text in results]
 
 
 # --- passages ---
 
 
 def passages(record: RunRecord, question: Question) -> Told:
-    wanted = _WORKED
-    found = _found(record, question.text, wanted, 4 * _PASSAGES)
+    """Parts whose headings name what is asked for, then the nearest passages."""
+    named = [part for part in _headed(record, question) if not question.within or question.within in part.path.lower()]
+    found = _found(record, question.text, _WORKED, 4 * _PASSAGES)
     if question.within:
         found = [one for one in found if question.within in one.passage.name.lower()] or found
-    found = found[:_PASSAGES] or _found(record, question.text, ("talk", "audit"))
-    lines = ["The passages nearest to your words:", *_excerpts(found)] if found else []
-    return _or_nothing(lines, question, [one.cite for one in found])
+    found = [one for one in found if not any(_is_told(part, one) for part in named)]
+    found = found[: _PASSAGES - len(named)] or ([] if named else _found(record, question.text, ("talk", "audit")))
+    lines = [line for part in named for line in _quoted(part)]
+    lines += ["The passages nearest to your words:", *_excerpts(found)] if found else []
+    return _or_nothing(lines, question, [*(part.cite for part in named), *(one.cite for one in found)])
+
+
+def _headed(record: RunRecord, question: Question) -> list[Part]:
+    """Not titles of whole files. Those of the plan come first."""
+    asked = [word for word in _words(question.text) if word != question.within]
+    pages = record.tool_pages
+    found = [
+        part
+        for path, text in sorted(record.texts(), key=lambda row: not _PLAN.search(row[0]))
+        if path not in pages
+        for part in parts(path, text)
+        if part.depth > 1 and (title := _words(part.title)) and all(_akin(word, asked) for word in title)
+    ]
+    return _innermost(found)[:_HEADED]
+
+
+def _words(text: str) -> list[str]:
+    return [word for word in re.findall(r"\w+", text.lower()) if len(word) >= _TELLING]
+
+
+def _akin(word: str, others: list[str]) -> bool:
+    """Whether one of them is the same word in another form, or made from it: method, methods, methodology."""
+    return any(word.startswith(one) or one.startswith(word) for one in others)
+
+
+def _is_told(part: Part, one: Found) -> bool:
+    text = one.passage.text.strip()
+    return one.passage.name == part.path and (part.text.strip() in text or text in f"{part.title}\n{part.text}")
 
 
 def skipped(record: RunRecord, question: Question) -> Told:

@@ -93,7 +93,7 @@ class Tools:
             return Answer(f"There is no tool {name!r} here. There is: {', '.join(self._offered)}.", failed=True)
         if name not in {tool.name for tool in PROPOSING}:
             return tools.call(self._scope, name, arguments)
-        if problems := replies.validate(self._offered[name].parameters, dict(arguments)):
+        if problems := replies.wrong_arguments(self._offered[name].parameters, arguments):
             return Answer(f"{name} was not called: {'; '.join(problems)}.", failed=True)
         if len(self.proposed) >= _MOST:
             return Answer(f"{_MOST} proposals are enough for one answer.", failed=True)

@@ -16,6 +16,7 @@ from reconvene.language.late_patterns import late
 Subject = Literal[
     "cost",
     "tools",
+    "graph",
     "changes",
     "skipped",
     "failure",
@@ -34,6 +35,7 @@ Subject = Literal[
 IN_WORDS: dict[Subject, str] = {
     "cost": "what it cost",
     "tools": "which tools were used",
+    "graph": "what changed in graphs",
     "changes": "what changed",
     "skipped": "why something was left out",
     "failure": "why it failed",
@@ -49,10 +51,13 @@ IN_WORDS: dict[Subject, str] = {
 }
 
 _NUMBER = r"(?:phase|step|round|schritt|runde)s?\s+#?(\d{1,3})"
+_GRAPH = r"\bgraph(en|s)?\b"
+_CHANGED = r"\b(chang\w*|add\w*|creat\w*|delet\w*|remov\w*|writ\w*|(ge)?(ä|ae)nder\w*|angelegt|gel(ö|oe)scht)\b"
 _RULES: tuple[tuple[Subject, str], ...] = (
     ("passages", r"\bwhat do(es)?\b.*\b(say|state|mention|write)\b"),
     ("passages", r"\bwhere (is|are|do|does|did)\b.*\b(discuss|mention|describ)\w*"),
     ("passages", r"\bfind\b|\bsearch\b|\bwas (sagt|steht)\b|\bsuch\w*|\bwo (steht|wird)\b"),
+    ("graph", rf"\b(what|which|how|show|list|was|welche\w*|zeig\w*)\b.*({_GRAPH}.*{_CHANGED}|{_CHANGED}.*{_GRAPH})"),
     ("changes", r"\b(what|how much|show|list)\b.*\b(chang\w+|differ\w*|diffs?)\b"),
     ("changes", r"\bwas\b.*\b(ge(ä|ae)ndert|anders|unterschied\w*)\b"),
     ("cost", r"\b(costs?|tokens?|spen[dt]\w*|price\w*|expensive|dollars?)\b"),

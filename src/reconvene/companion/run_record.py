@@ -7,7 +7,7 @@ from functools import cached_property
 
 from msgspec import Struct
 
-from reconvene.app import queries
+from reconvene.app import queries, tool_pages
 from reconvene.app.session import state_after
 from reconvene.app.views import troubles
 from reconvene.app.views.read_model import RunInFull
@@ -68,6 +68,10 @@ class RunRecord:
     @cached_property
     def documents(self) -> tuple[Document, ...]:
         return queries.documents(self._engine, self.run)
+
+    @cached_property
+    def tool_pages(self) -> list[str]:
+        return tool_pages.pages(self._engine.load(self.run), self.book)
 
     def titled(self, phase: str) -> str:
         """`strategy (Planning)`"""

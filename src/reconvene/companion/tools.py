@@ -51,4 +51,4 @@ def _without_secrets(scope: Scope, text: str) -> str:
 def _problems(tool: CompanionTool, arguments: Mapping[str, object]) -> list[str]:
     from reconvene.wire import replies
 
-    return replies.validate(tool.parameters, dict(arguments))
+    return replies.wrong_arguments(tool.parameters, arguments)

@@ -124,6 +124,9 @@ def _parts(value: object, left_out: tuple[str, ...] = ()) -> list[Any]:
     return found
 
 
+WHOLE = "the reply"  # as a problem calls what was given, where it is with no part of it
+
+
 def problems(schema: object, value: object) -> list[str]:
     """What is wrong with a value, in plain words; [] = it fits. A schema that is itself wrong is a problem too."""
     from jsonschema import exceptions, validators
@@ -141,19 +144,20 @@ def problems(schema: object, value: object) -> list[str]:
         return [f"the output contract is not a valid JSON Schema: {error.message}"]
     except Exception as error:  # an unresolvable $ref, a bad pattern: the schema's fault, and it has many types
         return [f"the output contract cannot be used: {str(error) or type(error).__name__}"]
-    told = [_in_words(error) for error in errors[:_MAX_PROBLEMS]]
-    if len(errors) > _MAX_PROBLEMS:
-        told.append(f"and {len(errors) - _MAX_PROBLEMS} more")
+    told = list(dict.fromkeys(map(_in_words, errors)))  # each missing key is an error, which names all of them
+    if len(told) > _MAX_PROBLEMS:
+        told[_MAX_PROBLEMS:] = [f"and {len(told) - _MAX_PROBLEMS} more"]
     return told
 
 
 def _in_words(error: Any) -> str:
     where = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in error.absolute_path).lstrip(".")
-    at = where or "the reply"
+    at = where or WHOLE
     match error.validator:
         case "required":
             missing = [name for name in error.validator_value if name not in error.instance]
-            return f"{at}: {' and '.join(repr(str(name)) for name in missing)} is missing"
+            names = " and ".join(repr(str(name)) for name in missing)
+            return f"{at}: {names} {'is' if len(missing) == 1 else 'are'} missing"
         case "type":
             types = error.validator_value if isinstance(error.validator_value, list) else [error.validator_value]
             wanted = " or ".join(_NAMES.get(str(name), str(name)) for name in types)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
 
 from msgspec import Struct
 
@@ -174,6 +175,16 @@ def _block_body(body: str) -> str:
     if body and not body.endswith("\n"):
         body += "\n"
     return body
+
+
+def wrong_arguments(schema: object, arguments: Mapping[str, object]) -> list[str]:
+    """What is wrong with the arguments of a call of a tool, as `validate` tells it."""
+    from reconvene.wire import contracts
+
+    found = validate(schema, dict(arguments))
+    return [
+        f"the arguments{one.removeprefix(contracts.WHOLE)}" if one.startswith(contracts.WHOLE) else one for one in found
+    ]
 
 
 def validate(schema: object, value: object) -> list[str]:

@@ -126,7 +126,7 @@ def test_items_are_counted_and_named(sitting: Sitting) -> None:
     assert queries.show(sitting.engine, sitting.run).items == run.items
     assert sitting.leads == {
         "Next": "item 2 of 2",
-        "The plan again": "The plan is done anew",
+        "The plan again": "back to the beginning of The plan; what is there stays",
         "To the one before": "back to the checkpoint before this one",
     }
     sitting.decide("Next")

@@ -71,6 +71,8 @@ def test_a_draft_is_written_by_name_and_never_by_a_server_of_one_run(two: Two, t
     assert drafts.read(name) == "Count all birds"
     unknown = called(make(open_to_all, "1"), "update_instructions", {**given, "draft": "nothing"}, None, "auto")
     assert unknown.is_error
+    empty = called(make(open_to_all, "1"), "update_instructions", {}, None, "auto")
+    assert text(empty) == "update_instructions was not called: the arguments: 'draft' and 'instructions' are missing."
     of_one = Served(two.job.engine, open_index(two.home), two.job.run, drafts=drafts)
     given["instructions"] = "Count nothing"
     assert called(make(of_one, "1"), "update_instructions", given, None, "auto").is_error

@@ -183,7 +183,10 @@ def test_an_answer_that_does_not_fit_is_refused_and_nothing_is_decided(
     tmp_path: Path, mode: str, content: dict[str, str]
 ) -> None:
     seat = Seat(tmp_path)
-    assert seat.call(Person("accept", dict(content)), mode).is_error
+    refused = seat.call(Person("accept", dict(content)), mode)
+    assert refused.is_error
+    assert "Resolver" not in text(refused)
+    assert "reconvene.doors" not in text(refused)
     assert seat.decisions == []
 
 

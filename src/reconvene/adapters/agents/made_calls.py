@@ -114,9 +114,8 @@ def _wrong(tool: ToolInfo, text: str) -> str:
     arguments = _object(text)
     if arguments is None:
         return f"The arguments of {tool.name} are not a JSON object."
-    problems = replies.validate(tool.schema, arguments)
-    said = "; ".join(problem.replace("the reply", "the arguments", 1) for problem in problems)
-    return f"The arguments of {tool.name} do not fit: {said}." if problems else ""
+    problems = replies.wrong_arguments(tool.schema, arguments)
+    return f"The arguments of {tool.name} do not fit: {'; '.join(problems)}." if problems else ""
 
 
 def _object(text: str) -> dict[str, object] | None:

@@ -14,7 +14,7 @@ from reconvene.material_ports import Bounds, Box, Documents, Folder, QueryLimits
 if TYPE_CHECKING:
     from reconvene.adapters.sources.graph_source import GraphSource
 
-_SORTS = "A source is a SQLite file, a graph file, a folder, or postgresql://USER:PASSWORD@HOST/DATABASE."
+_SORTS = "A source is a SQLite file, a graph file, a folder, or postgresql://USER:$DB_PASSWORD@HOST/DATABASE."
 _EMPTY = (".db", ".sqlite", ".sqlite3", ".db3")  # a database without tables is an empty file
 
 
@@ -29,7 +29,7 @@ def open_source(address: str, box: Box, documents: Documents, limits: QueryLimit
         return PostgresSource(scheme.lower() + "://" + rest, box, limits)
     if is_url and scheme.lower() not in ("sqlite", "file"):
         shown = scheme if scheme.replace("+", "").isalnum() and len(scheme) < 30 else "This"
-        raise SourceError(f"{shown}:// is no source that can be used.", fault="kind", hint=_SORTS)
+        raise SourceError(f"{shown}:// is not supported as a source.", fault="kind", hint=_SORTS)
     path = address
     if is_url:
         path = rest.removeprefix("localhost")

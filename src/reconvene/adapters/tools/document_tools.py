@@ -18,7 +18,6 @@ from reconvene.adapters.tools.offered import (
     Brought,
     Offered,
     ToolFailed,
-    counted,
     flag,
     in_thread,
     takes,
@@ -26,6 +25,7 @@ from reconvene.adapters.tools.offered import (
     word,
 )
 from reconvene.errors import UserError
+from reconvene.language.counting import counted
 from reconvene.material_ports import FOLDER, Document, Documents, Folder, Part
 from reconvene.ports import Assignment
 from reconvene.tool_ports import ToolInfo, ToolResult
@@ -99,7 +99,7 @@ class _Looking:
         self._kept: OrderedDict[tuple[str, object], Document] = OrderedDict()
 
     def listed(self, arguments: Arguments) -> ToolResult:
-        lines = [f"{name} ({counted(size, 'byte')})" for name, size in self._all()]
+        lines = [f"{name} ({size})" for name, size in self._all()]
         notes = [f"[{name}: {note}]" for name, folder in self._folders.items() for note in folder.list().notes]
         notes += [f"[{name}: {note}]" for name, one in self._given.items() for note in one.notes]
         if len(lines) > MOST_LISTED:
@@ -138,15 +138,19 @@ class _Looking:
         lines = hits or [f"No document holds {wanted[:200]!r}."]
         return ToolResult(cutting.start_of(cutting.printable("\n".join([*lines, *notes])), "look for something longer"))
 
-    def _all(self) -> list[tuple[str, int]]:
-        own = [(found.path, found.size) for found in self._tree.all() if not found.what]
+    def _all(self) -> list[tuple[str, str]]:
+        """Their names and sizes. Of what the person gave, only the text is kept: that is what is measured."""
+        own = [(found.path, counted(found.size, "byte")) for found in self._tree.all() if not found.what]
         given = [
-            (f"{name}:{entry.name}", entry.size)
+            (f"{name}:{entry.name}", counted(entry.size, "byte"))
             for name, folder in self._folders.items()
             for entry in folder.list().entries
         ]
         read = {name: one.parts for name, one in self._given.items() if one.media != FOLDER}
-        texts = [(name, sum(len(part.text) for part in parts)) for name, parts in read.items()]
+        texts = [
+            (name, f"{counted(sum(len(part.text) for part in parts), 'character')} of text")
+            for name, parts in read.items()
+        ]
         return [*texts, *(one for one in own if one[0] not in self._given), *given]
 
     def _document(self, name: str) -> Document:

@@ -14,7 +14,6 @@ from reconvene.adapters.tools.offered import (
     Entry,
     Offered,
     ToolFailed,
-    counted,
     flag,
     in_thread,
     number,
@@ -23,6 +22,7 @@ from reconvene.adapters.tools.offered import (
     whole,
     word,
 )
+from reconvene.language.counting import counted
 from reconvene.tool_ports import ToolInfo, ToolResult
 
 MOST_LISTED = 1000

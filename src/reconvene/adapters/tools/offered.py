@@ -85,7 +85,3 @@ def number(arguments: Arguments, name: str, usual: int) -> int:
 
 def word(arguments: Arguments, name: str) -> str:
     return str(arguments.get(name, ""))
-
-
-def counted(number: int, what: str) -> str:
-    return f"{number:,} {what}{'' if number == 1 else 's'}"

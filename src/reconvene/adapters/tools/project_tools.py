@@ -13,7 +13,6 @@ from reconvene.adapters.tools.offered import (
     Brought,
     Offered,
     ToolFailed,
-    counted,
     flag,
     in_thread,
     takes,
@@ -23,6 +22,7 @@ from reconvene.adapters.tools.offered import (
 )
 from reconvene.core.paths import safe_path
 from reconvene.errors import UserError
+from reconvene.language.counting import counted
 from reconvene.ports import ProjectWork
 from reconvene.tool_ports import ToolInfo, ToolResult
 

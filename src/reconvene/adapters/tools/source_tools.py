@@ -17,7 +17,6 @@ from reconvene.adapters.tools.offered import (
     Brought,
     Offered,
     ToolFailed,
-    counted,
     in_thread,
     number,
     takes,
@@ -25,6 +24,7 @@ from reconvene.adapters.tools.offered import (
     whole,
     word,
 )
+from reconvene.language.counting import counted
 from reconvene.material_ports import Description, Graph, Rows, Source, Table
 from reconvene.ports import Assignment
 from reconvene.tool_ports import ToolInfo, ToolResult

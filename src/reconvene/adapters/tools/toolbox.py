@@ -21,7 +21,7 @@ from reconvene.ports import Assignment, Listener, Progress
 from reconvene.sandbox_ports import Sandbox
 from reconvene.secrets import Secrets
 from reconvene.tool_ports import Toolbox, ToolInfo, ToolResult
-from reconvene.wire.replies import validate
+from reconvene.wire.replies import wrong_arguments
 
 if TYPE_CHECKING:
     from reconvene.adapters.tools.document_tools import DocumentFolders
@@ -242,7 +242,7 @@ def _problems(info: ToolInfo, arguments: object) -> str:
     """What is wrong with the arguments, for the model; "" where they fit."""
     if not isinstance(arguments, Mapping):
         return f"The arguments of {info.name} must be a JSON object, not {type(arguments).__name__}."
-    wrong = [each.replace("the reply", "the arguments", 1) for each in validate(info.schema, dict(arguments))]
+    wrong = wrong_arguments(info.schema, arguments)
     if not wrong:
         return ""
     properties = info.schema.get("properties")

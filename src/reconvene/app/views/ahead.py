@@ -103,7 +103,7 @@ def _move(option: w.Option, state: RunState, book: Book) -> str:
         case w.Again(agents=agents):
             return f"one more round of {here}" + (f", {', '.join(agents)} only" if agents else "")
         case w.Goto(target=target, rerun=True):
-            return f"{_title(book, target)} is done anew"
+            return f"back to the beginning of {_title(book, target)}; what is there stays"
         case w.Goto(target="previous"):
             return "back to the checkpoint before this one"
         case w.Goto(target=target):

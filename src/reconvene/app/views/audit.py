@@ -39,10 +39,18 @@ class Entry(Struct, frozen=True):
 
 def entries(events: Iterable[tuple[int, e.AnyEvent]], read: Read) -> Iterator[Entry]:
     for seq, event in events:
-        kinds, text = _told(seq, event, read)
+        person = isinstance(event, e.Act) and bool(event.by or event.user)
+        rest: tuple[tuple[Kind, ...], str] = ("person",) if person else ("engine",), ""
+        kinds, text = _told(event, read) or rest
         if is_trouble(event):
             kinds = (*(kind for kind in kinds if kind != "engine"), "error")
-        yield Entry(seq, event.at, kinds, agent_of(event), text)
+        yield Entry(seq, event.at, kinds, agent_of(event), text or _stepped(event) or _plain(seq, event))
+
+
+def sentence(event: e.AnyEvent, read: Read) -> str:
+    """What happened, in words; "" where there are none but the event's own."""
+    told = _told(event, read)
+    return told[1] if told else _stepped(event)
 
 
 def agent_of(event: e.AnyEvent) -> str:
@@ -63,7 +71,8 @@ def usage(used: e.Usage) -> str:
     return ", ".join(filter(None, parts))
 
 
-def _told(seq: int, event: e.AnyEvent, read: Read) -> tuple[tuple[Kind, ...], str]:
+def _told(event: e.AnyEvent, read: Read) -> tuple[tuple[Kind, ...], str] | None:
+    """None: it is told in other words."""
     match event:
         case e.ModelTurned():
             wants = ", ".join(f"{call.tool} {short(_text(read, call.arguments), 80)}" for call in event.calls)
@@ -111,9 +120,42 @@ def _told(seq: int, event: e.AnyEvent, read: Read) -> tuple[tuple[Kind, ...], st
             return ("person",), f"{_who(event)} edited {', '.join(one.path for one in event.files)}"
         case e.RunEnded():
             return ("engine",), f"run {event.status}" + (f": {short(event.why)}" if event.why else "")
-        case _:
-            person = isinstance(event, e.Act) and bool(event.by or event.user)
-            return (("person",) if person else ("engine",)), _plain(seq, event)
+    return None
+
+
+def _stepped(event: e.AnyEvent) -> str:
+    """How the run goes on, in words; "" of all else."""
+    match event:
+        case e.PhaseEntered():
+            return f"phase {event.phase} is entered, for the {_nth(event.entry)} time ({event.scope})"
+        case e.PhaseClosed():
+            return f"phase {event.phase} is done ({event.scope})"
+        case e.PhaseSkipped():
+            why = "it is on the list of what is left out" if event.why == "skip_list" else "its `when` does not hold"
+            return f"phase {event.phase} is skipped: {why}"
+        case e.RoundStarted():
+            return f"round {event.n} of {event.phase} begins"
+        case e.RoundClosed():
+            return f"round {event.n} of {event.phase} is closed"
+        case e.StepStarted():
+            return f"agents begin to work: {', '.join(task.agent for task in event.tasks)}"
+        case e.ItemStarted():
+            return f"work at {event.key!r} begins ({event.scope})"
+        case e.ItemDone():
+            return f"{event.key!r} is done ({event.scope})"
+        case e.Reran():
+            return f"{event.target} is done anew"
+        case e.FilesRendered():
+            return f"files are written by the engine: {short(', '.join(one.path for one in event.files))}"
+        case e.Replanned():
+            return f"{_who(event)} has it planned anew, from {event.target}"
+        case e.Paused():
+            return "the run is paused"
+    return ""
+
+
+def _nth(number: int) -> str:
+    return {1: "first", 2: "second", 3: "third"}.get(number, f"{number}th")
 
 
 _RULED = {"approve": "approved", "change": "changed", "refuse": "refused", "answer": "answered in place of"}

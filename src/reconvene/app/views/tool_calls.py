@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -10,9 +10,12 @@ from msgspec.structs import replace
 from reconvene.core.facts import events as e
 from reconvene.core.facts.ids import parse_task
 
+_NOT_MADE = ("waits", "due")
+
 
 class Call(Struct, frozen=True):
-    """`name`: which one of the run it is, as in R3/0/analyst:2.1. `state`: waits, in doubt, at work, or its outcome."""
+    """`name`: which one of the run it is, as in R3/0/analyst:2.1. `state`: waits, in doubt, at work, given up, or
+    its outcome."""
 
     name: str
     at: str
@@ -92,7 +95,23 @@ def calls(events: Iterable[e.AnyEvent], read: Callable[[str], bytes], agent: str
                     counts=event.counts,
                     sandbox=event.sandbox,
                 )
+            case e.Replanned():
+                _give_up(found, event.tasks)
+            case e.RoundUndone():
+                tasks = (_task(name) for name in found)
+                _give_up(found, [task for task in tasks if parse_task(task)[0] == event.serial])
     return [call for call in found.values() if not agent or call.agent == agent]
+
+
+def _give_up(found: dict[str, Call], tasks: Collection[str]) -> None:
+    """What was not made yet of these tasks is not made any more."""
+    for name, call in found.items():
+        if call.state in _NOT_MADE and _task(name) in tasks:
+            found[name] = replace(call, state="given up")
+
+
+def _task(name: str) -> str:
+    return name.rpartition(":")[0]
 
 
 def allowed(rules: Iterable[e.ToolAllowed]) -> list[Allowed]:

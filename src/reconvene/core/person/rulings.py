@@ -220,7 +220,8 @@ def _pattern(tx: Transaction, one: Waiting, words: str) -> dict[str, str]:
     pattern = {name: str(value) for name, value in found.items()}
     rule = e.ToolAllowed(at=tx.now, id="", agent=one.agent, tool=one.call.tool, arguments=pattern)
     if not allowances.allows(rule, one.agent, one.call.tool, arguments):
-        raise Refused(f"{one.field}: the pattern does not fit the call itself.", hint="Every argument must be named.")
+        hint = allowances.why_not(pattern, arguments)
+        raise Refused(f"{one.field}: the pattern does not fit the call itself.", hint=hint)
     return pattern
 
 

@@ -167,10 +167,13 @@ def _missing(patterns: Sequence[str], ignored: tuple[str, ...]) -> Iterator[Obje
     reasons = {pattern: why for pattern in patterns for why in ignored if matches(why.partition(": ")[0], pattern)}
     for why in dict.fromkeys(reasons.values()):
         yield Objection("FILE_NOT_TAKEN", f"write the file so that it can be taken. It was not: {why}")
-    if names := ", ".join(pattern for pattern in patterns if pattern not in reasons):
+    if missing := [pattern for pattern in patterns if pattern not in reasons]:
+        names = ", ".join(missing)
+        many = len(missing) > 1
+        are, files, these, them = ("are", "files", "these names", "them") if many else ("is", "file", "this name", "it")
         told = (
-            f"{names} is not there. Write the file {names}, whole, under exactly this name, relative to your working "
-            "directory; produce it even if parts are uncertain."
+            f"{names} {are} not there. Write the {files} {names}, whole, under exactly {these}, relative to your "
+            f"working directory; produce {them} even if parts are uncertain."
         )
         yield Objection("FILE_MISSING", told)
 

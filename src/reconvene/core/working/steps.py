@@ -14,6 +14,7 @@ from reconvene.core.working import rendering, spending
 from reconvene.core.working.moves import fund, undo_refused
 from reconvene.core.working.transaction import Transaction
 from reconvene.errors import KitFailed
+from reconvene.language.counting import counted
 
 
 def start_step(tx: Transaction, frame: Frame, step: Step, index: int, serial: int) -> bool:
@@ -47,7 +48,7 @@ def start_step(tx: Transaction, frame: Frame, step: Step, index: int, serial: in
         tx.met(
             "limit",
             key,
-            f"limit {funded.limit} ({funded.size} agent calls) is reached at {frame.phase}",
+            f"limit {funded.limit} ({counted(funded.size, 'agent call')}) is reached at {frame.phase}",
             paths=(funded.limit, str(funded.size)),
         )
         return False

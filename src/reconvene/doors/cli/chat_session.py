@@ -278,13 +278,16 @@ class Chat:
             raise UserError("the last answer cites nothing")
         if not rest.isdecimal() or not 1 <= int(rest) <= len(self._cites):
             raise UserError(f"write /open N, from 1 to {len(self._cites)}")
-        opened = open_cite(self._companion.scope, self._cites[int(rest) - 1])
+        cite, scope = self._cites[int(rest) - 1], self._companion.scope
+        opened = open_cite(scope, cite)
         if opened.failed:
-            raise UserError(f"{self._cites[int(rest) - 1]} is not found: {opened.text}")
+            raise UserError(f"{cite} is not found: {opened.text}")
         if self._call.as_json:
-            put_json({"cite": self._cites[int(rest) - 1], "text": opened.text})
+            put_json({"cite": cite, "text": opened.text})
         else:
-            pager.show(opened.text)
+            whole = self._call.command("cite", scope.run, cite, "--json")
+            recorded = f"\n\nall that is on record of it: {whole}" if cite.startswith("event ") else ""
+            pager.show(opened.text + recorded)
 
     # --- of a draft ---
 

@@ -13,6 +13,7 @@ from reconvene.doors.cli.common import Call, answer, binds, command, note, put, 
 from reconvene.doors.cli.text import clean
 from reconvene.errors import UserError, WorkflowError
 from reconvene.home import SERVERS, is_there
+from reconvene.language.counting import counted
 
 if TYPE_CHECKING:
     from reconvene.app.sizes import Size
@@ -71,7 +72,7 @@ def check(call: Call, file: str, here: bool, sizes: bool) -> int:
     loaded = looked.workflow
     if sizes:
         return _sizes(call, looked)
-    counts = f"{_count(len(loaded.phases), 'phase')}, {_count(len(loaded.agents), 'agent')}"
+    counts = f"{counted(len(loaded.phases), 'phase')}, {counted(len(loaded.agents), 'agent')}"
     told = f"{clean(file)} is a valid workflow ({loaded.name}: {counts})"
     warned = workflow_warnings(file_of(file))
     rows = [{name: getattr(one, name) for name in _PROBLEM} for one in warned]
@@ -110,10 +111,6 @@ def _size_row(one: Size) -> tuple[str, ...]:
         window = f"not known ({one.model})" if one.model else "not a model"
     counts = (f"{one.instructions:,}", f"{one.documents:,}", f"{one.expected:,}")
     return (one.phase, one.agent, *counts, window if one.fits else f"✗ {window}: too small")
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'s' * (number != 1)}"
 
 
 @command()

@@ -115,7 +115,10 @@ Examples:
 @click.argument("cited", required=False, metavar="CITATION")
 def cite(call: Call, run: str | None, cited: str | None) -> int:
     """What CITATION names in RUN: lines of a file or an output, a place in a document, something said, an event,
-    a commit."""
+    a commit.
+
+    An event is told in words; --json has all that is on record of it.
+    """
     from reconvene.app.citing import opened
 
     if cited is None:
@@ -132,4 +135,6 @@ def cite(call: Call, run: str | None, cited: str | None) -> int:
     wide = len(str(found.first + len(lines)))
     for number, line in enumerate(lines, found.first):
         put(f"{number:>{wide}}  {line}" if found.first else line)
+    if found.recorded is not None:
+        note(f"\nall that is on record of it: {call.command('cite', name, cited, '--json')}")
     return 0

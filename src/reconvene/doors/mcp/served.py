@@ -131,7 +131,7 @@ def call(served: Served, name: str, arguments: Mapping[str, object]) -> Answer:
         return Answer(f"There is no tool {name!r} here. There is: {', '.join(known)}.", failed=True)
     from reconvene.wire import replies
 
-    if problems := replies.validate(known[name].parameters, dict(arguments)):
+    if problems := replies.wrong_arguments(known[name].parameters, arguments):
         return Answer(f"{name} was not called: {'; '.join(problems)}.", failed=True)
     try:
         answer = _called(served, name, arguments)
