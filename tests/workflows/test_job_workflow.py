@@ -312,6 +312,15 @@ def test_planned_anew_the_next_plan_is_reviewed_again_whatever_was_said_before(j
 # --- what its tools can do ---
 
 
+def test_planned_anew_before_there_was_a_plan_all_of_it_is_asked_for(job: Begin) -> None:
+    nothing = plan(files={})
+    at = job(nothing, nothing, nothing, nothing, plan())
+    assert at.point.attention
+    at.replan("Say who it is for")
+    assert "A plan is three files." in at.planner().prompt
+    assert (at.open.status, at.file("plan.md")) == ("pending_review", FILES["plan.md"])
+
+
 def test_while_planning_nothing_can_be_written_but_the_plan() -> None:
     agents = load_workflow(WORKFLOWS / "job").agents
     planner = {tool.name: tool.options for tool in agents["planner"].tools}
