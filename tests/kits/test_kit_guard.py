@@ -8,13 +8,14 @@ import msgspec
 import pytest
 
 from reconvene.core import kit_finder
-from reconvene.core.extensions import Judged, Kit, Objection, Understood, View
+from reconvene.core.extensions import Judged, Kit, ListFile, Objection, Understood, View
 from reconvene.core.facts.commands import RemarkIn
 from reconvene.errors import KitFailed, UserError
 from reconvene.kits import kit_guard
 from reconvene.kits.kit_guard import guarded, plain
 from reconvene.kits.reading.kit import KIT as READING
 from reconvene.kits.reading.kit import RuleReader
+from reconvene.language.entries import ListEntry
 
 OUTPUT = Judged("text", None, (), (), (), True, {})
 
@@ -109,6 +110,7 @@ def test_whoever_stops_the_process_is_not_kept_from_it() -> None:
         (Kit("votes", gates={"own": 5}), "its gate 'own' is of type int, not a function"),  # type: ignore[dict-item]
         (Kit("votes", fields={1: len}), "its fields are of type dict, not a mapping from names"),  # type: ignore[dict-item]
         (Kit("votes", judge=5), "its judge is of type int"),  # type: ignore[arg-type]
+        (Kit("votes", list=5), "its list is of type int"),  # type: ignore[arg-type]
         (Kit("votes", workflows=None), "its workflows is not the path of a folder"),  # type: ignore[arg-type]
     ],
 )
@@ -137,3 +139,11 @@ def test_a_reader_may_refuse_a_text_and_its_failure_is_told_once() -> None:
 
 def test_a_packaged_kit_is_not_wrapped() -> None:
     assert kit_finder.kit("reading") is READING
+
+
+def test_a_list_that_fails_has_no_entries_and_the_message_names_the_kit() -> None:
+    own = guarded(Kit("votes", list=ListFile("a", "b", lambda text: [ListEntry(text, 1, 1, str(1 // len(text)))]))).list
+    assert own is not None
+    assert own.entries("x") == (ListEntry("x", 1, 1, "1"),)
+    assert own.entries("") == ()
+    assert "list of the kit 'votes'" in " ".join(map(str, kit_guard.unheard()))

@@ -9,8 +9,11 @@ from pathlib import Path
 import pytest
 
 from commands import Command
+from reconvene.app.file_comments import comments
 from reconvene.app.views.what_is_asked import asked
-from reconvene.core.facts.commands import RemarkIn, Replan
+from reconvene.core.facts.commands import AddRemark, RemarkIn, Replan
+from reconvene.core.facts.events import Lines
+from reconvene.core.facts.ids import digest_of
 from reconvene.core.facts.state import RunState
 from reconvene.ports import Assignment
 from reconvene.testing.scripted import Reply, ScriptedAgents
@@ -190,6 +193,17 @@ def test_planning_and_work_take_turns_and_each_list_stays_readable(job: Begin) -
     assert 'said: "load is done."' in first
     assert 'id: "check"' in at.file("todos/phase_02.yaml")
     assert at.file("todos.yaml") == second["todos.yaml"]
+
+
+def test_a_comment_on_a_to_do_goes_with_it_when_the_next_list_comes_and_is_not_applied_by_that(job: Begin) -> None:
+    at = job(plan(), plan(files={**FILES, "todos.yaml": "- {id: fix, text: Mend it}\n"}), plan(complete=True))
+    lines = Lines("todos.yaml", digest_of(FILES["todos.yaml"].encode()), 2, 2)
+    at.engine.submit(at.run, AddRemark(RemarkIn("Two pages at most", on=lines), by="ann"))
+    at.decide("Approve")
+    assert at.file("todos.yaml") == "- {id: fix, text: Mend it}\n"
+    (one,) = comments(at.engine, at.run)
+    there = at.file("todos/phase_01.yaml").splitlines()[one.first - 1 : one.last]
+    assert (one.status, one.file, there[0]) == ("open", "todos/phase_01.yaml", '- id: "report"')
 
 
 @pytest.mark.parametrize(

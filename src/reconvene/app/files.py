@@ -96,6 +96,10 @@ class Files:
             edits.append(EditIn(change.path, digest, len(data), digest_of(diff_bytes), diff_summary(diff)))
         return (RecordEdits(tuple(edits), by, door), blobs) if edits else (None, {})
 
+    def on_disk(self, path: str) -> bytes | None:
+        """As it lies in the folder, for who only looks; None = it is not there."""
+        return self._workspace.read(path)
+
     def changed_archives(self, session: Session) -> tuple[str, ...]:
         """Files kept of undone rounds in which a person wrote: their text is nowhere else."""
         archives = session.state.record.archives

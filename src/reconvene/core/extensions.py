@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from reconvene.core.facts.book import Book
     from reconvene.core.facts.commands import RemarkIn
     from reconvene.core.facts.state import RunState
+    from reconvene.language.entries import Entries
 
 
 class Objection(Struct, frozen=True, array_like=True):
@@ -191,6 +192,14 @@ class View(Struct, frozen=True):
     rows: Callable[[RunState, Book], Sequence[object]]
 
 
+class ListFile(Struct, frozen=True):
+    """A file with a list that later lists replace. `kept`: where earlier ones are, as a pattern of paths."""
+
+    path: str
+    kept: str
+    entries: Entries
+
+
 class Kit(Struct, frozen=True):
     name: str
     tracker: Tracker | None = None
@@ -202,3 +211,4 @@ class Kit(Struct, frozen=True):
     views: Mapping[str, View] = {}
     workflows: str = ""  # a folder of workflows that come with it
     asks: Mapping[str, str] = {}  # gate → what it asks, told to agents: "if it names nothing of {about};"
+    list: ListFile | None = None  # comments on its entries follow these

@@ -15,8 +15,9 @@ from reconvene.errors import UserError
 
 if TYPE_CHECKING:
     from reconvene.core.definition.workflow import Workflow
-    from reconvene.core.extensions import Field, Gate, Judge, Kit, Pick, Reader, Tracker
+    from reconvene.core.extensions import Field, Gate, Judge, Kit, ListFile, Pick, Reader, Tracker
 
+PLANNING = "planning"  # whose list of to-dos every workflow can have
 READING = "reading"  # whose reader is used where a workflow names no other
 _KITS = "reconvene.kits"
 
@@ -122,6 +123,12 @@ def pick(names: tuple[str, ...], word: str) -> Pick | None:
 def read_words(names: tuple[str, ...]) -> tuple[str, ...]:
     """The words of `reads` that these kits know."""
     return tuple(dict.fromkeys(word for each in _there(names) for word in each.reads))
+
+
+def list_file(names: tuple[str, ...], path: str) -> ListFile | None:
+    """The list that is in this file, by the first of these kits that knows it."""
+    lists = (each.list for each in _there((*names, PLANNING)))
+    return next((one for one in lists if one is not None and one.path == path), None)
 
 
 def fields(names: tuple[str, ...]) -> dict[str, Mapping[str, Field]]:

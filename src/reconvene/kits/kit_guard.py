@@ -19,6 +19,7 @@ from msgspec.structs import replace
 from reconvene.core import extensions as ports
 from reconvene.core.facts.commands import RemarkIn
 from reconvene.errors import KitFailed, UserError
+from reconvene.language.entries import ListEntry
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -59,6 +60,7 @@ def guarded(kit: ports.Kit) -> ports.Kit:
         reads={name: at.of(f"word {name!r}").guard(pick, tuple[str, ...]) for name, pick in kit.reads.items()},
         fields={name: at.of(f"field {name!r}").guard(field, object) for name, field in kit.fields.items()},
         views={name: _view(view, at.of(f"view {name!r}")) for name, view in kit.views.items()},
+        list=_list(kit.list, at.of("list")) if kit.list is not None else None,
     )
 
 
@@ -79,6 +81,8 @@ def _malformed(kit: ports.Kit) -> str:
             return f"its {part} has no {', '.join(missing)}"
     if kit.judge is not None and not callable(kit.judge):
         return f"its judge is of type {type(kit.judge).__name__}, not a function"
+    if kit.list is not None and not (isinstance(kit.list, ports.ListFile) and callable(kit.list.entries)):
+        return f"its list is of type {type(kit.list).__name__}, not a ListFile with a function"
     return "" if isinstance(kit.workflows, str) else "its workflows is not the path of a folder"
 
 
@@ -168,6 +172,13 @@ def _view(view: ports.View, at: _Part) -> ports.View:
 
 def _judge(own: ports.Judge, at: _Part) -> ports.Judge:
     return lambda text: at.asked(lambda: own(text), tuple[ports.Citation, ...], lambda _: ())
+
+
+def _list(own: ports.ListFile, at: _Part) -> ports.ListFile:
+    def entries(text: str) -> Sequence[ListEntry]:
+        return at.asked(lambda: own.entries(text), tuple[ListEntry, ...], lambda _: ())
+
+    return ports.ListFile(str(own.path), str(own.kept), entries)
 
 
 class _Tracker(NamedTuple):

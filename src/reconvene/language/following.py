@@ -3,9 +3,9 @@
 The rules, from the surest to the last:
 
 1. The same words. Numbers and signs of lists, spaces, empty lines and where a long text is broken into lines do not
-   count. Where the same words stood more than once, the lines around tell which is meant. Where they do not, where the
-   words stand more often than before, or where they moved and something new is much like them, the lines are lost.
-   Lines with hardly a word in them need the lines around as well.
+   count. Words that stood once and stand once are found, whatever changed around them. Where they stand more often, the
+   lines around or the heading tell which are meant. Where they do not, the lines are lost. Lines with hardly a letter
+   in them need the lines around as well.
 2. Other words in the same place: beside the lines that stood around them, and alike enough. A line that stood elsewhere
    before, or that is as much like another line as like these, is not taken.
 
@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from itertools import pairwise
 
 from msgspec import Struct
@@ -25,6 +26,8 @@ from reconvene.language.late_patterns import late
 
 _MARKER = late(r"\s*(?:#{1,6}\s+)?(?:(?:[-*+•]|\d{1,4}(?:\.\d{1,4})*[.)]|\d{1,4}(?:\.\d{1,4})+)\s+)?")
 _WORD = late(r"\w+")
+_HEADING = late(r" {0,3}#{1,6}\s+\S")
+_FENCE = late(r"\s*(```|~~~)")
 _AROUND = 3  # lines with words on either side
 _FEW_LETTERS = 4  # with fewer, the same words may well be others
 _BROKEN_ANEW = 8  # words: so many in a row are the same text wherever lines end
@@ -65,30 +68,57 @@ def says(text: str, lines: str) -> bool:
     return bool(rows) and _stands(_Page(text), rows)
 
 
+def headings_above(lines: Sequence[str]) -> list[str]:
+    """Of each line the nearest heading above it, "" = none; what stands in a block of code is none."""
+    found, above, fenced = list[str](), "", False
+    for line in lines:
+        found.append(above)
+        if _FENCE.match(line):
+            fenced = not fenced
+        elif not fenced and _HEADING.match(line):
+            above = line.strip()
+    return found
+
+
 def found_in(old: str, place: Place, new: str) -> Place | None:
     """Where these lines of the old text stand in the new one; None = lost."""
-    before, after = _Page(old), _Page(new)
+    before, after = _page(old), _page(new)
     rows = before.rows_in(place)
     if not rows:
         return None
     if old == new:
         return Place(place.first, place.last, same=True)
-    quote = before.rows[rows.start : rows.stop]
-    if now := list(_occurrences(after, quote)):
+    if now := list(_occurrences(after, before.rows[rows.start : rows.stop])):
         return _one_of(now, before, rows, after)
     if (found := _broken_anew(before, rows, after)) is not None:
         return found
     return _reworded(before, rows, after) if max(len(before.rows), len(after.rows)) <= _MOST_LINES else None
 
 
+def same_in(old: str, place: Place, new: str, *, moved: bool = True) -> Place | None:
+    """Where the very same words stand for certain, whatever was between the two texts: they stood once and stand once
+    (only with `moved`), or they stand between the same lines as before."""
+    before, after = _page(old), _page(new)
+    rows = before.rows_in(place)
+    quote = before.rows[rows.start : rows.stop]
+    now = list(_occurrences(after, quote)) if quote else []
+    if not now or len(now) > len(list(_occurrences(before, quote))):
+        return None
+    found = now if moved and _is_only(now, before, quote) else _between(now, before, rows, after)[0]
+    return after.place(range(found[0], found[0] + len(quote)), same=True) if len(found) == 1 else None
+
+
 class _Page:
     """A text as its lines with something in them, without what does not count."""
 
     def __init__(self, text: str) -> None:
-        written = [(number, line) for number, line in enumerate(lines_of(text), 1) if not is_blank(line)]
+        lines = lines_of(text)
+        written = [(number, line) for number, line in enumerate(lines, 1) if not is_blank(line)]
         self.numbers = [number for number, _ in written]
         self.rows = [_plain(line) for _, line in written]
         self.counts = Counter(self.rows)
+        above = headings_above(lines)
+        self.headings = [_plain(above[number - 1]) for number in self.numbers]
 
     def rows_in(self, place: Place) -> range:
         inside = [at for at, number in enumerate(self.numbers) if place.first <= number <= place.last]
@@ -113,6 +143,9 @@ class _Page:
         return self.rows[at : at + _AROUND]
 
 
+_page = lru_cache(maxsize=64)(_Page)  # a version is compared for each comment on the file
+
+
 def _plain(text: str) -> str:
     return " ".join(part for line in text.split("\n") for part in line[_MARKER.match(line).end() :].split())  # type: ignore[union-attr]
 
@@ -130,16 +163,17 @@ def _one_of(now: Sequence[int], before: _Page, rows: range, after: _Page) -> Pla
     once = list(_occurrences(before, quote))
     if len(once) > _MOST_TWINS or len(now) > _MOST_TWINS:
         return None
-    few = len(_words(" ".join(quote))) < _FEW_WORDS
-    if any(after.counts[row] > before.counts[row] for row in quote if few or _letters([row]) >= _FEW_LETTERS):
-        return None  # one of them is a copy, and either could be it
-    gap = _gap(before, rows, after)
-    if gap is not None and gap.closed:
-        stayed = [at for at in now if gap.rows.start <= at and at + size <= gap.rows.stop]
-        if len(stayed) == 1:
-            target = range(stayed[0], stayed[0] + size)
-            return None if _has_twin(before, quote, after, target, gap.rows) else after.place(target, same=True)
     mine = {at: _evidence(before, rows, after, range(at, at + size)) for at in now}
+    few = len(_words(" ".join(quote))) < _FEW_WORDS
+    copied = any(after.counts[row] > before.counts[row] for row in quote if few or _letters([row]) >= _FEW_LETTERS)
+    stayed, inside = _between(now, before, rows, after)
+    if len(stayed) == 1 and not (copied and any(mine[at] for at in now if at != stayed[0])):
+        target = range(stayed[0], stayed[0] + size)
+        return None if _has_twin(before, quote, after, target, inside) else after.place(target, same=True)
+    if copied:
+        return None  # either could be it
+    if (alone := _under_its_heading(now, once, before, rows.start, after)) is not None and not few:
+        return after.place(range(alone, alone + size), same=True)
     best = max(now, key=lambda at: mine[at])
     target = range(best, best + size)
     others = [mine[at] for at in now if at != best]
@@ -147,6 +181,28 @@ def _one_of(now: Sequence[int], before: _Page, rows: range, after: _Page) -> Pla
     if any(other >= mine[best] for other in others) or (few and not mine[best]):
         return None
     return None if _has_twin(before, quote, after, target) else after.place(target, same=True)
+
+
+def _is_only(now: Sequence[int], before: _Page, quote: Sequence[str]) -> bool:
+    """Whether these words stand once, and stood once. What has hardly a letter in it may well be something else."""
+    return len(now) == 1 and _letters(quote) >= _FEW_LETTERS and len(list(_occurrences(before, quote))) == 1
+
+
+def _between(now: Sequence[int], before: _Page, rows: range, after: _Page) -> tuple[list[int], range]:
+    """Those that stand between the lines that stood around them, and what is between these."""
+    gap = _gap(before, rows, after) if now else None
+    inside = gap.rows if gap is not None and gap.closed else range(0)
+    return [at for at in now if inside.start <= at and at + len(rows) <= inside.stop], inside
+
+
+def _under_its_heading(now: Sequence[int], once: Sequence[int], before: _Page, start: int, after: _Page) -> int | None:
+    """The one that stands alone under the heading, as it did."""
+    heading = before.headings[start]
+    if not heading or before.counts[heading] != 1 or after.counts[heading] != 1:
+        return None
+    then = [at for at in once if before.headings[at] == heading]
+    here = [at for at in now if after.headings[at] == heading]
+    return here[0] if len(then) == len(here) == 1 else None
 
 
 def _has_twin(before: _Page, quote: Sequence[str], after: _Page, target: range, among: range | None = None) -> bool:
@@ -203,21 +259,25 @@ def _letters(rows: Sequence[str]) -> int:
 
 
 def _broken_anew(before: _Page, rows: range, after: _Page) -> Place | None:
+    """Many words in a row, wherever they stand; a few where what shares their lines now stood beside them before."""
     quote = " ".join(before.rows[rows.start : rows.stop])
-    if len(quote.split()) < _BROKEN_ANEW:
-        return None
     whole_before, whole = " ".join(before.rows), " ".join(after.rows)
     if whole_before.count(quote) != 1 or whole.count(quote) != 1:
         return None
     start = whole.index(quote)
     stop = start + len(quote)
-    if (start and whole[start - 1] != " ") or (stop < len(whole) and whole[stop] != " "):
-        return None
-    at, inside = 0, []
+    at, inside, first, last = 0, list[int](), start, stop
     for index, row in enumerate(after.rows):
         if at < stop and at + len(row) > start:
             inside.append(index)
+            first, last = min(first, at), at + len(row)
         at += len(row) + 1
+    ahead, behind = whole[first:start], whole[stop:last]
+    if (ahead and ahead[-1] != " ") or (behind and behind[0] != " "):
+        return None  # within a word
+    few = len(quote.split()) < _BROKEN_ANEW
+    if few and (_letters([quote]) < _FEW_LETTERS or ahead + quote + behind not in whole_before):
+        return None
     target = range(inside[0], inside[-1] + 1)
     if _has_twin(before, before.rows[rows.start : rows.stop], after, target):
         return None

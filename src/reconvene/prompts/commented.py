@@ -32,17 +32,19 @@ def _told(state: RunState, book: Book, remark: RemarkAdded) -> str:
     assert remark.anchor is not None
     if remark.origin:
         return f"[{remark.id}] {remark.anchor.path} of another run, {remark.origin}:\n{_quoted(remark.anchor.quote)}"
-    return "\n".join([f"[{remark.id}] {one}" for one in _where(remark.anchor, standing(state, book, remark.anchor))])
+    return "\n".join(
+        [f"[{remark.id}] {one}" for one in _where(remark.anchor, standing(state, book, remark.anchor, remark.at))]
+    )
 
 
 def _where(anchor: Anchor, now: Standing) -> Iterator[str]:
     under = f", under “{_plain(anchor.heading)}”" if anchor.heading else ""
-    quote, place = _quoted(anchor.quote), now.place
+    quote, place, path = _quoted(anchor.quote), now.place, now.path or anchor.path
     if place is None:
         gone = "the file is gone" if now.gone else f"it does not stand in {anchor.path} any more"
         yield f"outdated: {gone}. It was {anchor.path}, {_lines(anchor.first, anchor.last)}{under}:\n{quote}"
     elif place.same:
-        yield f"{anchor.path}, {_lines(place.first, place.last)}:\n{_quoted(now.text)}"
+        yield f"{path}, {_lines(place.first, place.last)}:\n{_quoted(now.text)}"
     else:
         here = f"{anchor.path}, {_lines(place.first, place.last)}"
         yield f"{here}. The person saw:\n{quote}\nNow it says:\n{_quoted(now.text)}"

@@ -61,7 +61,7 @@ def book(game: Play) -> Ledger:
 def comment(game: Play, at: int = 0) -> Comment:
     entry = book(game).entries[at]
     assert entry.anchor is not None
-    return thread(entry, entry.anchor, standing(game.state, game.book, entry.anchor))
+    return thread(entry, entry.anchor, standing(game.state, game.book, entry.anchor, entry.at))
 
 
 def context(game: Play, agent: str = "planner") -> Shown:
@@ -143,6 +143,16 @@ def test_what_an_undone_round_changed_is_not_applied_any_more() -> None:
     again(game, PLAN.replace("of 2023", "of 2024"))
     game.decide("Undo")
     assert (comment(game).status, comment(game).first, comment(game).now) == ("open", 3, "")
+
+
+def test_lines_that_an_agent_took_out_and_that_stand_there_again_are_not_applied() -> None:
+    game = planned()
+    say(game, "We do not need this", 4)
+    again(game, PLAN.replace("2. Compare them with the contracts\n", ""))
+    again(game, PLAN + "4. Send it\n")
+    assert (comment(game).status, comment(game).first, comment(game).outdated) == ("open", 4, False)
+    again(game, PLAN.replace("Compare them", "Compare some of them"))
+    assert (comment(game).status, comment(game).changed_by) == ("applied", ("planner",))
 
 
 def test_a_comment_follows_its_line_through_many_small_revisions() -> None:

@@ -182,6 +182,30 @@ def test_open_comments_are_listed_wherever_a_checkpoint_is_shown(reconvene: Comm
     assert [row["status"] for row in point["comments"]] == ["open"]
 
 
+def test_lines_are_those_of_the_file_as_it_lies_there_also_before_an_edit_is_on_record(
+    reconvene: Command, folder: Path, run: str
+) -> None:
+    reconvene("remark", run, "--on", "plan.md:3", "Which year?")
+    reconvene("remark", run, "--on", "plan.md:4", "Why?")
+    file = folder / ".reconvene" / "runs" / run / "plan.md"
+    file.write_text("One.\nTwo.\nThree.\n" + PLAN.replace("2. Compare them with the contracts\n", ""), encoding="utf-8")
+    events = reconvene("log", run, "--json").out
+    note = "as it is on disk, with changes that your next review or decision takes"
+    shown = reconvene("comments", run).out
+    assert f"plan.md ({note})" in shown
+    assert "FB-001 line 6, open: Which year?" in shown
+    assert "FB-002 outdated, was line 4, open: Why?" in shown
+    for looked in (reconvene("show", run).out, reconvene("decide", run).out):
+        assert "FB-001 plan.md line 6, " in looked
+        assert f"(plan.md: {note})" in looked
+    assert [row["unrecorded"] for row in comments(reconvene)] == [True, True]
+    assert reconvene("log", run, "--json").out == events, "a look records nothing"
+    reconvene("remark", run, "--on", "plan.md:1", "This takes it")
+    assert "unrecorded" not in comments(reconvene)[0]
+    assert "FB-001 line 6, open: Which year?" in reconvene("comments", run).out
+    assert note not in reconvene("comments", run).out
+
+
 # --- review ---
 
 

@@ -29,6 +29,7 @@ class Comment(Struct, frozen=True, omit_defaults=True):
     outdated: bool = False
     now: str = ""  # what stands there, where that is something else
     lines: str = ""  # as they were named: plan.md:3-5
+    unrecorded: bool = False  # the file in the workspace has changes that are not on record; `first` counts them
     heading: str = ""  # the nearest above them then
     kind: str = ""
     by: str = ""

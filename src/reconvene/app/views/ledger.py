@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from fnmatch import fnmatchcase
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -32,11 +33,12 @@ from reconvene.app.views.remark_lives import (
 )
 from reconvene.app.views.who import is_proved
 from reconvene.core import kit_finder
-from reconvene.core.extensions import Citation, Stated
+from reconvene.core.extensions import Citation, ListFile, Stated
 from reconvene.core.facts import events as e
 from reconvene.core.facts.ids import parse_task, task_id
 from reconvene.core.shown import anchors
 from reconvene.core.working.rendering import without_section
+from reconvene.language.entries import Listed, ListEntry, changes, commented_on, place_in
 from reconvene.language.following import says
 
 __all__ = ["Answer", "Citation", "Delivery", "Entry", "Ledger", "Reflection", "Unknown", "ledger"]
@@ -77,6 +79,7 @@ class _Version(Struct, frozen=True):
     shown: int  # how many of them its writer had been shown
     agent: str = ""  # "" = a person wrote it, or the engine
     before: _Version | None = None
+    order: int = 0  # among all that was written
 
 
 class _Fold:
@@ -95,6 +98,7 @@ class _Fold:
         self.undone: set[int] = set()
         self.files: Map[str, _File] = Map()
         self._versions: Map[str, _Version] = Map()
+        self._written = 0
         self._marks: dict[int, tuple[Map[str, _File], Map[str, _Version]]] = {}  # round → the files before it
         self._writers: dict[tuple[int, int, str], str] = {}  # round, step, path → the agent whose file it is
         self._rounds: dict[int, e.RoundStarted] = {}
@@ -158,13 +162,15 @@ class _Fold:
     ) -> None:
         for file in files:
             agent = self._writers.get((*step, file.path), "")
-            version = _Version(file.digest, len(self.remarks), remarks, agent, self._versions.get(file.path))
+            self._written += 1
+            before = self._versions.get(file.path)
+            version = _Version(file.digest, len(self.remarks), remarks, agent, before, self._written)
             self._versions = self._versions.set(file.path, version)
             if file.digest:
                 ref = e.Ref(file.digest, "text", file.size)
-                before = self.files.get(file.path)
-                if rendered and before and file.path in self._sections:
-                    made = _File(ref, before.remarks, before.rendered)
+                last = self.files.get(file.path)
+                if rendered and last and file.path in self._sections:
+                    made = _File(ref, last.remarks, last.rendered)
                 else:
                     made = _File(ref, remarks, rendered)
                 self.files = self.files.set(file.path, made)
@@ -275,26 +281,57 @@ class _Fold:
         return found
 
     def _changed(self, remark: e.RemarkAdded, text_of: TextOf) -> Iterator[Reflection]:
-        """Where an agent that was shown the comment changed the lines, or took them out; the first that did."""
+        """Where an agent that was shown the comment changed the lines, or took them out; the first that did. Nobody
+        did where they stand as they were commented on."""
         anchor = remark.anchor
         if anchor is None or not anchor.version:
             return
-        since: list[_Version] = []
-        version = self._versions.get(anchor.path)
-        while version is not None and version.made >= remark.number:
-            since.append(version)
-            version = version.before
-        since.reverse()
+        since = self._since(anchor.path, remark.number)
         texts = [text_of(e.Ref(one.digest)) if one.digest else "" for one in since]
-        every = list(anchors.standings(anchor, text_of(e.Ref(anchor.version)) or None, texts))
+        seen = text_of(e.Ref(anchor.version)) or None
+        listed = kit_finder.list_file(self._kits, anchor.path)
+        if (
+            listed is not None
+            and seen
+            and (entry := commented_on(listed.entries, anchors.place_of(anchor), seen)) is not None
+        ):
+            yield from self._changed_entry(remark, listed, entry, text_of)
+            return
+        every = list(anchors.standings(anchor, seen, texts))
         last = every[-1].place
+        if every[-1].same:
+            return
         for one, text, was, now in zip(since, texts, every, every[1:]):
-            if was.place is None:
-                return
             taken = now.text if now.place is not None else ""
-            if one.agent and one.shown >= remark.number and not says(taken or text, was.text):
+            if was.place is not None and one.agent and one.shown >= remark.number and not says(taken or text, was.text):
                 yield Reflection(anchor.path, "changed", last.first if last is not None else 0, one.agent)
                 return
+
+    def _changed_entry(
+        self, remark: e.RemarkAdded, listed: ListFile, entry: ListEntry, text_of: TextOf
+    ) -> Iterator[Reflection]:
+        """The same of an entry of a list. The next list, which replaces this one, changes nothing in it."""
+        paths = [path for path in self._versions if path == listed.path or fnmatchcase(path, listed.kept)]
+        since = sorted(
+            ((one, path) for path in paths for one in self._since(path, remark.number)), key=lambda pair: pair[0].order
+        )
+        versions = [Listed(path, text_of(e.Ref(one.digest)) if one.digest else "") for one, path in since]
+        for at in changes(listed.entries, entry, listed.path, versions):
+            one, _ = since[at]
+            if one.agent and one.shown >= remark.number:
+                file = self.files.get(listed.path)
+                place = place_in(listed.entries, entry, text_of(file.ref)) if file is not None else None
+                yield Reflection(listed.path, "changed", place.first if place is not None else 0, one.agent)
+                return
+
+    def _since(self, path: str, remark: int) -> list[_Version]:
+        """What a file became since a remark, oldest first."""
+        found: list[_Version] = []
+        version = self._versions.get(path)
+        while version is not None and version.made >= remark:
+            found.append(version)
+            version = version.before
+        return found[::-1]
 
 
 def _reply(value: str) -> str:

@@ -18,7 +18,7 @@ def thread(entry: Entry, anchor: Anchor, now: Standing) -> Comment:
     place = now.place
     return Comment(
         id=entry.id,
-        file=anchor.path,
+        file=now.path or anchor.path,
         status=_status(entry, replies, changed),
         text=entry.text,
         quote=anchor.quote,

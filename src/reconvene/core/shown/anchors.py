@@ -9,15 +9,19 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
+from fnmatch import fnmatchcase
+from functools import partial
 
 from msgspec import Struct
 
+from reconvene.core import kit_finder
+from reconvene.core.extensions import ListFile
 from reconvene.core.facts.book import Book
 from reconvene.core.facts.events import Anchor
 from reconvene.core.facts.state import RunState
 from reconvene.errors import StoreError, UserError
-from reconvene.language.following import Place, alike, found_in, is_blank, lines_of
-from reconvene.language.late_patterns import late
+from reconvene.language.entries import Listed, commented_on, kept_in, place_in
+from reconvene.language.following import Place, alike, found_in, headings_above, is_blank, lines_of, same_in
 
 MOST_LINES = 100
 _MOST_QUOTED = 10_000  # characters
@@ -25,8 +29,6 @@ _MOST_NAMED = 50
 _AROUND = 3  # lines with words
 _LONGEST_AROUND = 200  # characters
 _LEAST_LEFT = 0.4  # of the words that were commented on: with less, however slowly it went, it is another text
-_HEADING = late(r" {0,3}#{1,6}\s+\S")
-_FENCE = late(r"\s*(```|~~~)")
 
 
 class Standing(Struct, frozen=True):
@@ -35,6 +37,7 @@ class Standing(Struct, frozen=True):
     place: Place | None = None
     text: str = ""  # of the lines there
     gone: bool = False  # the file itself is not there
+    path: str = ""  # the file in which they stand, where it is another
 
     @property
     def same(self) -> bool:
@@ -60,7 +63,8 @@ def make(path: str, version: str, text: str, first: int, last: int) -> Anchor:
         )
     before = [line for line in lines[: first - 1] if not is_blank(line)][-_AROUND:]
     after = [line for line in lines[last:] if not is_blank(line)][:_AROUND]
-    return Anchor(path, version, first, last, quote, _cut(before), _cut(after), _heading(lines, first))
+    heading = headings_above(lines[:first])[-1][:_LONGEST_AROUND]
+    return Anchor(path, version, first, last, quote, _cut(before), _cut(after), heading)
 
 
 def _cut(lines: Sequence[str]) -> str:
@@ -69,17 +73,6 @@ def _cut(lines: Sequence[str]) -> str:
 
 def _counted(number: int) -> str:
     return f"{number} line{'s' * (number != 1)}"
-
-
-def _heading(lines: Sequence[str], first: int) -> str:
-    """The nearest above the line; what stands in a block of code is none."""
-    found, fenced = "", False
-    for line in lines[: first - 1]:
-        if _FENCE.match(line):
-            fenced = not fenced
-        elif not fenced and _HEADING.match(line):
-            found = line.strip()[:_LONGEST_AROUND]
-    return found
 
 
 def named(path: str, text: str, words: str) -> tuple[int, int]:
@@ -111,8 +104,9 @@ def named(path: str, text: str, words: str) -> tuple[int, int]:
     raise UserError(f"“{shown}” stands in several lines of {path}: {several}.", hint=f"Name one: {path}:{places[0][0]}")
 
 
-def standing(state: RunState, book: Book, anchor: Anchor) -> Standing:
-    """Where the lines stand in the file as the run has it now."""
+def standing(state: RunState, book: Book, anchor: Anchor, made: str, edited: str | None = None) -> Standing:
+    """Where the lines stand in the file as the run has it now; `edited`: in this text, which came after it. `made`:
+    when the comment was."""
     file = state.world.files.get(anchor.path)
     if file is None or not anchor.version:
         return Standing(gone=True)
@@ -121,9 +115,46 @@ def standing(state: RunState, book: Book, anchor: Anchor) -> Standing:
     versions = (*known[since:], *((file.digest,) if known[-1:] != (file.digest,) else ()))
 
     def follow() -> Standing:
-        return followed(anchor, _text(book, anchor.version), _texts(book, versions))
+        own = () if edited is None else (edited,)
+        return followed(anchor, _text(book, anchor.version), [*_texts(book, versions), *own])
 
-    return book.made_of(f"place of {anchor.key}", (anchor, versions), follow)
+    found = follow() if edited is not None else book.made_of(f"place of {anchor.key}", (anchor, versions), follow)
+    listed = kit_finder.list_file(book.workflow.kits, anchor.path)
+    seen = _text(book, anchor.version) if listed is not None else None
+    entry = commented_on(listed.entries, place_of(anchor), seen) if listed is not None and seen is not None else None
+    if listed is None or entry is None:
+        return found
+    now = edited if edited is not None else _text(book, file.digest) or ""
+    place = place_in(listed.entries, entry, now)
+    if place is not None and found.place is not None and found.same and _is_within(found.place, place):
+        return found
+    return _entry_standing(place, now, kept_in(listed.entries, entry, _kept(state, book, listed, made)))
+
+
+def _entry_standing(place: Place | None, now: str, kept: tuple[Listed, Place] | None) -> Standing:
+    """In the list, else in one that was kept; with other words only where it is in none of these."""
+    if kept is not None and (place is None or not place.same):
+        return Standing(kept[1], _lines_at(kept[0].text, kept[1]), path=kept[0].path)
+    return Standing(place, _lines_at(now, place)) if place is not None else Standing()
+
+
+def _kept(state: RunState, book: Book, listed: ListFile, made: str) -> list[Listed]:
+    """The lists that were kept since, oldest first."""
+    files = sorted((file.at, path, file.digest) for path, file in state.world.files.items())
+    later = [(path, digest) for at, path, digest in files if at >= made and fnmatchcase(path, listed.kept)]
+    return [Listed(path, _text(book, digest) or "") for path, digest in later]
+
+
+def place_of(anchor: Anchor) -> Place:
+    return Place(anchor.first, anchor.last, same=True)
+
+
+def _is_within(lines: Place, all_of: Place) -> bool:
+    return all_of.first <= lines.first and lines.last <= all_of.last
+
+
+def _lines_at(text: str, place: Place) -> str:
+    return "\n".join(lines_of(text)[place.first - 1 : place.last])
 
 
 def _texts(book: Book, versions: Sequence[str]) -> list[str]:
@@ -139,30 +170,34 @@ def _text(book: Book, digest: str) -> str | None:
 
 
 def followed(anchor: Anchor, seen: str | None, later: Sequence[str]) -> Standing:
-    """`seen`: the version that the anchor is of; `later`: those after it, the last one as it is now. What is lost once
-    stays lost, unless a version comes back in which it was known."""
+    """`seen`: the version that the anchor is of; `later`: those after it, the last one as it is now."""
     *_, last = standings(anchor, seen, later)
     return last
 
 
 def standings(anchor: Anchor, seen: str | None, later: Sequence[str]) -> Iterator[Standing]:
-    """Where the lines stand in the version that was seen, and in each of the later ones."""
+    """Where the lines stand in the version that was seen, and in each of the later ones. What was lost comes back with
+    the words that were commented on, or with those that they had become."""
     old = seen if seen is not None else "\n".join(filter(None, (anchor.before, anchor.quote, anchor.after)))
     first = anchor.first if seen is not None else anchor.before.count("\n") + bool(anchor.before) + 1
-    known: dict[str, Place | None] = {old: Place(first, first + anchor.last - anchor.first, same=True)}
-    now = old
-    yield Standing(known[old], anchor.quote)
+    start = Place(first, first + anchor.last - anchor.first, same=True)
+    known: dict[str, Place | None] = {old: start}
+    last, place, lost = old, start, False  # where they were found last
+    yield Standing(start, anchor.quote)
     for text in later:
-        place = known[now]
         if text not in known:
-            known[text] = found_in(now, place, text) if place is not None else None
-        now = text
-        yield _standing(anchor, now, known[now])
+            follow = partial(same_in, moved=False) if lost else found_in
+            known[text] = same_in(old, start, text) or follow(last, place, text)
+        found = known[text]
+        lost = found is None
+        if found is not None:
+            last, place = text, found
+        yield _standing(anchor, text, found)
 
 
 def _standing(anchor: Anchor, now: str, found: Place | None) -> Standing:
     if found is None:
         return Standing()
-    lines = "\n".join(lines_of(now)[found.first - 1 : found.last])
+    lines = _lines_at(now, found)
     same, left = alike(anchor.quote, lines)
     return Standing(Place(found.first, found.last, same), lines) if same or left >= _LEAST_LEFT else Standing()

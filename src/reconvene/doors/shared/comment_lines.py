@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 _MOST_OPEN = 6
 _LONGEST = 120  # characters of a quote
 _SIGNS = {"open": "○", "applied": "✓", "answered": "✓", "declined": "✗"}
+_UNRECORDED = "as it is on disk, with changes that your next review or decision takes"
 
 
 def where(one: Comment) -> str:
@@ -40,10 +41,10 @@ def whole(comments: Sequence[Comment]) -> Iterator[str]:
     for one in comments:
         if one.file != file:
             file = one.file
-            yield one_line(file)
+            yield one_line(file) + (f" ({_UNRECORDED})" if one.unrecorded else "")
         who = f" ({by_whom(one.by, one.user)})" if one.by else ""
         yield f"  {_SIGNS[one.status]} {one.id} {where(one)}, {one.status}: {one_line(one.text)}{who}"
-        yield f"      {'was' if one.outdated or one.now else 'on'}: {quoted(one.quote)}"
+        yield f"      {'was' if one.outdated or one.now or one.unrecorded else 'on'}: {quoted(one.quote)}"
         if one.now:
             yield f"      is: {quoted(one.now)}"
         yield from (f"      {line}" for line in fate(one))
@@ -63,7 +64,12 @@ def still_open(comments: Sequence[Comment], command: str) -> list[str]:
         for one in comments[:_MOST_OPEN]
     ]
     more = len(comments) - _MOST_OPEN
-    return [*lines, *([f"… and {more} more: {command}"] if more > 0 else [])]
+    changed = dict.fromkeys(one_line(one.file) for one in comments if one.unrecorded)
+    return [
+        *lines,
+        *([f"… and {more} more: {command}"] if more > 0 else []),
+        *(f"({file}: {_UNRECORDED})" for file in changed),
+    ]
 
 
 def quoted(text: str, width: int = _LONGEST) -> str:

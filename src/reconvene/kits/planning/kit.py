@@ -7,11 +7,11 @@ from collections.abc import Sequence
 
 import msgspec
 
-from reconvene.core.extensions import Judged, Kit, Objection, View
+from reconvene.core.extensions import Judged, Kit, ListFile, Objection, View
 from reconvene.core.facts.book import Book
 from reconvene.core.facts.state import RunState
 from reconvene.errors import KitFailed
-from reconvene.kits.planning.todos import FILE, Todo, WrongList, read
+from reconvene.kits.planning.todos import FILE, KEPT, Todo, WrongList, entries, read
 
 
 def _listed(state: RunState, book: Book) -> tuple[Todo, ...]:
@@ -82,4 +82,5 @@ KIT = Kit(
         "todos": f"{FILE} is not a list of to-dos, each with an id of its own and a text",
         "sections": "{about} lacks one of the headings that the task names",
     },
+    list=ListFile(FILE, KEPT, entries),
 )

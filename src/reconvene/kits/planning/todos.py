@@ -9,13 +9,17 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from functools import lru_cache
 
 from msgspec import Struct
 
 from reconvene.errors import WorkflowError
+from reconvene.language.entries import ListEntry
 from reconvene.wire.yaml_reader import Mapping, Scalar, Sequence, plain, read_yaml
 
 FILE = "todos.yaml"
+KEPT = "todos/phase_*.yaml"  # the lists that were worked off
 MOST = 200
 _ID = re.compile(r"[\w][\w.-]{0,60}")
 
@@ -57,19 +61,40 @@ def read(text: str) -> tuple[Todo, ...]:
 def lines_of(text: str, name: str) -> tuple[int, int]:
     """The lines on which the to-do with this id stands, the first line being 1. WrongList where there is none."""
     read(text)  # what cannot be worked off is said first
+    there = {todo.id: lines for todo, lines in _with_lines(text)}
+    if name not in there:
+        raise WrongList(f"{FILE} has no to-do {name!r}; there is: {', '.join(there) or 'none'}")
+    return there[name]
+
+
+@lru_cache(maxsize=64)
+def entries(text: str) -> tuple[ListEntry, ...]:
+    """The to-dos for comments on them. A number is no id: it is another to-do's in the next list."""
+    try:
+        return tuple(
+            ListEntry(_identity(todo), first, last, " ".join((todo.text, *sorted(todo.after))))
+            for todo, (first, last) in _with_lines(text)
+        )
+    except (WrongList, WorkflowError):
+        return ()
+
+
+def _identity(todo: Todo) -> str:
+    return todo.text if todo.id.isdigit() else todo.id
+
+
+def _with_lines(text: str) -> Iterator[tuple[Todo, tuple[int, int]]]:
+    """As they are written."""
     root = read_yaml(text, FILE) if text.strip() else None
     if isinstance(root, Mapping):
         root = root.get("todos")
     items = root.items if isinstance(root, Sequence) else ()
-    ids = [_todo(item, number).id for number, item in enumerate(items, 1)]
-    if name not in ids:
-        raise WrongList(f"{FILE} has no to-do {name!r}; there is: {', '.join(ids) or 'none'}")
-    at = ids.index(name)
     lines = text.split("\n")
-    last = items[at + 1].line - 1 if at + 1 < len(items) else len(lines)
-    while last > items[at].line and not lines[last - 1].strip():
-        last -= 1
-    return items[at].line, last
+    for number, item in enumerate(items, 1):
+        last = items[number].line - 1 if number < len(items) else len(lines)
+        while last > item.line and not lines[last - 1].strip():
+            last -= 1
+        yield _todo(item, number), (item.line, last)
 
 
 def _todo(item: Scalar | Sequence | Mapping, number: int) -> Todo:
