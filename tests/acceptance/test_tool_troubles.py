@@ -279,3 +279,6 @@ def test_nothing_of_one_run_is_in_another(reconvene: Command, desk: Path) -> Non
             assert f"memo of {number}" in text
             assert f"fact of {number}" in text
             assert f"of {3 - int(number)}" not in text
+    for words in (("--doc", ".reconvene/runs/flow-1"), ("--datasource", ".reconvene/reconvene.db")):
+        refused = reconvene("run", "flow.yaml", *words)
+        assert (refused.code, "where runs are kept" in refused.err) == (64, True)
