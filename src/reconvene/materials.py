@@ -54,8 +54,9 @@ def documents(path: str, environ: Mapping[str, str]) -> list[Document]:
     return [*found.documents, left_out]
 
 
-def source(address: str, environ: Mapping[str, str]) -> dict[str, str]:
-    """As it is put on record: a name, what it is, and where. It is looked at, and not connected to."""
+def source(address: str, environ: Mapping[str, str]) -> dict[str, object]:
+    """As it is put on record: a name, what it is, and where. A database that does not answer now may answer later, so
+    that is only noted."""
     is_url = "://" in address
     if _is_postgres(address) and "@" in address and ":" in address.partition("://")[2].rpartition("@")[0]:
         secret = address.partition("://")[2].rpartition("@")[0].partition(":")[2]
@@ -66,9 +67,22 @@ def source(address: str, environ: Mapping[str, str]) -> dict[str, str]:
     if not is_url:
         require_no_home(where)
     with opened(where, environ) as found:
-        kind = found.kind
+        kind, notes = found.kind, _why_not(found)
     name = re.sub(r"[^\w.-]+", "_", os.path.basename(where.partition("?")[0].rstrip("/"))) or kind
-    return {"name": name, "kind": kind, "address": where}
+    return {"name": name, "kind": kind, "address": where, **({"notes": notes} if notes else {})}
+
+
+def _why_not(found: Source | Folder) -> list[str]:
+    """Of a database elsewhere: why it cannot be asked. What lies here was looked at when it was opened."""
+    from reconvene.material_ports import SourceError
+
+    if found.kind != "postgresql":
+        return []
+    try:
+        found.query("SELECT 1")
+    except SourceError as error:
+        return [error.message]
+    return []
 
 
 def _is_postgres(address: str) -> bool:
