@@ -24,14 +24,22 @@ def sandbox_for(homes: Callable[[], Iterable[str]], environ: Mapping[str, str], 
     return Sandboxes(os.path.join(state_folder(), "attempts"), environ, ours, usual_sandbox(), home)
 
 
+def _runs(way: Way) -> str:
+    """What is kept in, or is not: a command, a function, the shell among a model's tools; "" = nothing."""
+    if way.kind != "model":
+        return way.kind
+    return "shell" if any(tool.name == "shell" for tool in way.agent.tools) else ""
+
+
 def kept_in(ways: Sequence[Way], environ: Mapping[str, str]) -> tuple[tuple[str, ...], list[Lack]]:
     """What the sandbox is for these, in lines, and where it is less than they ask for."""
     from reconvene.adapters.agents.preflight import Lack
 
-    if all(way.kind == "model" for way in ways):
+    kinds = [_runs(way) for way in ways]
+    if not any(kinds):
         return (), []
     from reconvene.adapters.sandbox import about
 
-    asked = [about.Asked(way.agent, way.who, way.kind, way.line) for way in ways if way.kind != "model"]
+    asked = [about.Asked(way.agent, way.who, kind, way.line) for way, kind in zip(ways, kinds) if kind]
     told = about.told(asked, environ, usual_sandbox(), [*own_homes(), own_folder(), state_folder()])
     return told.lines, [Lack(*lack) for lack in told.lacks]

@@ -280,6 +280,14 @@ def test_nothing_of_one_run_is_in_another(reconvene: Command, desk: Path) -> Non
             assert f"memo of {number}" in text
             assert f"fact of {number}" in text
             assert f"of {3 - int(number)}" not in text
+    both = [
+        word for number in ("1", "2") for word in ("--doc", f"{number}/memo.md", "--datasource", f"{number}/data.db")
+    ]
+    with OpenAIServer(*asking((wants("list_documents"), wants("list_sources")))) as server:
+        done = started(reconvene, server, *both)
+    assert "! 2-memo.md: It is called 2-memo.md here: another memo.md was given before it." in done.err
+    (listed, sources) = outcomes(reconvene, "flow-3")
+    assert ("memo.md (" in listed[1], "2-memo.md (" in listed[1], "2-data.db" in sources[1]) == (True, True, True)
     for words in (("--doc", ".reconvene/runs/flow-1"), ("--datasource", ".reconvene/reconvene.db")):
         refused = reconvene("run", "flow.yaml", *words)
         assert (refused.code, "where runs are kept" in refused.err) == (64, True)

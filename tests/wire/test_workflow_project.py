@@ -47,6 +47,7 @@ def test_everything_about_projects_is_read_and_pinned():
         ('{project: {type: project, default: "."}}', "{a: project, b: project}", "a and b are both projects"),
         ("place: project.read", "place: projects", "projects"),
         ("place: project.read", "place: project, writes: [a.md]", "'writes' is for files of the run"),
+        ('{command: "{{ settings.coder }}", model: auto}', "{model: auto, tools: [files]}", "coder has tools"),
         ("project.files", "project.file", "'project.file' is not something to read"),
         ("env: RECONVENE_CODER", "env: 'not a name'", "is not the name of an environment variable"),
         ("survey: project", "survey: project, python: 'a:b'", "has python and survey"),

@@ -136,6 +136,8 @@ class Roster:
         self.agents = tuple(declared.mapping("agents").entries)
         self.declared_groups = tuple(declared.mapping("groups").entries)
         self.names = (*self.agents, *self.declared_groups)
+        named = declared.mapping("agents")
+        self.with_tools = tuple(name for name in self.agents if named.mapping(name).get("tools") is not None)
         groups = root.mapping("groups")
         self.groups = {name: self._group(groups, name) for name in groups.entries}
 

@@ -157,7 +157,7 @@ class Phases:
             output_file=self._reading.path(file, "'file'") if isinstance(file, Scalar) else "",
             schema=self._reading.contract(detail, "schema"),
             line=node.line,
-            place=self._place(node),
+            place=self._place(node, agents),
             missing="go_on" if node.text("missing") == "go_on" else "ask",
             gates=gates,
         )
@@ -190,11 +190,14 @@ class Phases:
             return None
         return tuple(dict.fromkeys(self._values.read((*shared, *node.scalars("reads")))))
 
-    def _place(self, node: Mapping) -> _Place:
+    def _place(self, node: Mapping, agents: tuple[str, ...]) -> _Place:
         place = node.text("place")
         if not place.startswith("project"):
             return ""
         self._values.needs_project(node.line_of("place"), f"place: {place}")
+        if found := next((name for name in agents if name in self._roster.with_tools), ""):
+            message = f"{shown(found)} has tools, which work in a folder of the run and not in 'place: {place}'"
+            self._reading.add(node.line_of("place"), message, "leave 'place' out; the tool 'project' reads the project")
         if node.get("writes") is not None:
             message = f"'writes' is for files of the run, and 'place: {place}' is not among them"
             self._reading.add(node.line_of("writes"), message, "remove one of the two")

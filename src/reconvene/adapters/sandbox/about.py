@@ -54,9 +54,9 @@ def here(environ: Mapping[str, str], usual: str) -> tuple[bool, str]:
 
 
 def told(asked: Sequence[Asked], environ: Mapping[str, str], usual: str, ours: Sequence[str] = ()) -> Told:
-    """For those that are commands or functions; `usual`: what auto means here; `ours`: what is hidden beside all that
-    is private."""
-    programs = [one for one in asked if one.kind == "command"]
+    """For those that are commands or functions, or have a shell; `usual`: what auto means here; `ours`: what is hidden
+    beside all that is private."""
+    programs = [one for one in asked if one.kind in ("command", "shell")]
     off = [one for one in programs if _wanted(one, usual) == "off"]
     kept = [one for one in programs if one not in off]
     lines = [f"sandbox: off for {_names(off)}"] if off else []
@@ -68,7 +68,7 @@ def told(asked: Sequence[Asked], environ: Mapping[str, str], usual: str, ours: S
         lines.insert(0, _line(level, kept))
         lacks = [lack for one in kept for lack in _lacks(one, level, usual)]
         if level.name != "none":
-            lacks += [lack for one in kept for lack in _hidden(one, environ, ours)]
+            lacks += [lack for one in kept if one.kind == "command" for lack in _hidden(one, environ, ours)]
     lacks += [_open_network(one) for one in off if not one.agent.network]
     docker = [one for one in programs if "docker" in one.agent.sockets]
     lines += [f"sandbox: {_names(docker)} may use docker: that is no sandbox"] if docker else []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping
-from itertools import islice
+from itertools import count, islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -40,13 +40,26 @@ def read_inputs(workflow: Workflow, pairs: Iterable[str]) -> Values:
         seen.add(name)
         value = input_value(name, spec, text)
         before = values.get(name)
-        values[name] = before + value if isinstance(before, list) and isinstance(value, list) else value
+        values[name] = _together(before, value) if isinstance(before, list) and isinstance(value, list) else value
         beside = f"{name}_name"  # a workflow that wants to know what the file is called declares this
         if spec.type == "file" and beside in workflow.inputs and beside not in values:
             named[beside] = Path(text.removeprefix("@")).stem
 
     _each(pairs, "input", [*workflow.inputs, _ALWAYS], workflow.inputs, take)
     return {**named, **values}
+
+
+def _together(before: list[object], more: list[object]) -> list[object]:
+    """Both. What has the name of one that is there already gets another: each can be named."""
+    every = [*before]
+    for one in more:
+        taken = {other["name"] for other in every if isinstance(other, dict)}
+        if isinstance(one, dict) and one["name"] in taken:
+            name = next(new for n in count(2) if (new := f"{n}-{one['name']}") not in taken)
+            told = f"It is called {name} here: another {one['name']} was given before it."
+            one = {**one, "name": name, "notes": [*one.get("notes", ()), told]}
+        every.append(one)
+    return every
 
 
 def missing_inputs(workflow: Workflow, given: Mapping[str, object]) -> list[str]:
