@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 
 from msgspec import Struct
 
-from reconvene.app import cited_places, given_material, queries, record
+from reconvene.app import citable_documents, cited_places, queries, record
 from reconvene.app.engine import Engine
 from reconvene.app.search_contents import of_event, who_said
 from reconvene.app.session import Session
@@ -62,7 +62,7 @@ def opened(engine: Engine, run: str, cite: str) -> Opened:
         found = _output(engine, run, output[1], output[2], int(output[3] or 0))
         if found is not None:
             return _part(asked, "output", *found, first, last)
-    if (document := _document(session, asked)) is not None:
+    if (document := _document(engine, session, asked)) is not None:
         return document
     hint = f"Citations look like plan.md:10-24, report.pdf p. 3, event 41. reconvene search {run} QUERY prints some."
     raise UserError(f"{run} has nothing that is cited as {asked!r}.", hint=hint)
@@ -148,10 +148,9 @@ def _output(engine: Engine, run: str, agent: str, which: str, step: int) -> tupl
     return None
 
 
-def _document(session: Session, cite: str) -> Opened | None:
+def _document(engine: Engine, session: Session, cite: str) -> Opened | None:
     """All of it, or what stands at the place."""
-    documents = given_material.documents(session.state, session.book)
-    for one in sorted(documents, key=lambda one: -len(one.name)):
+    for one in sorted(citable_documents.of_run(engine, session), key=lambda one: -len(one.name)):
         if not cite.startswith(one.name):
             continue
         found = cited_places.standing(one, cite.removeprefix(one.name))

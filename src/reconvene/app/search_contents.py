@@ -11,7 +11,7 @@ from itertools import islice
 
 from msgspec import Struct
 
-from reconvene.app import cited_places, cut_passages, given_material
+from reconvene.app import citable_documents, cited_places, cut_passages
 from reconvene.app.engine import Engine
 from reconvene.app.session import Session
 from reconvene.app.views import written
@@ -50,7 +50,7 @@ class Searchable(Struct, frozen=True):
 def of_run(engine: Engine, run: str) -> Searchable:
     session = engine.session(run)
     events = engine.log.read(run)[: session.state.seq]
-    given = {one.digest: one for one in given_material.documents(session.state, session.book)}
+    given = {one.digest: one for one in citable_documents.of_run(engine, session, events)}
     said = {**dict(_said(session)), **dict(_told_in_talk(engine, events))}
     appends = dict(_appends(engine, run, session.state.seq))
     contents = [
