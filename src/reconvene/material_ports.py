@@ -227,6 +227,7 @@ class SourceAt(Struct, frozen=True):
     name: str
     kind: str
     address: str
+    notes: tuple[str, ...] = ()  # why it could not be asked when the run was given it
 
 
 # --- a box for what might do harm ------------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from reconvene.errors import UserError
+from reconvene.home import holds_store
 from reconvene.sandboxing import sandbox_for
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ def documents(path: str, environ: Mapping[str, str]) -> list[Document]:
     from reconvene.core.facts.ids import digest_of
     from reconvene.material_ports import FOLDER, Document
 
+    require_no_home(path)
     with reader(environ) as documents:
         if not os.path.isdir(path):
             return [documents.read(path)]
@@ -52,8 +54,9 @@ def documents(path: str, environ: Mapping[str, str]) -> list[Document]:
     return [*found.documents, left_out]
 
 
-def source(address: str, environ: Mapping[str, str]) -> dict[str, str]:
-    """As it is put on record: a name, what it is, and where. It is looked at, and not connected to."""
+def source(address: str, environ: Mapping[str, str]) -> dict[str, object]:
+    """As it is put on record: a name, what it is, and where. A database that does not answer now may answer later, so
+    that is only noted."""
     is_url = "://" in address
     if _is_postgres(address) and "@" in address and ":" in address.partition("://")[2].rpartition("@")[0]:
         secret = address.partition("://")[2].rpartition("@")[0].partition(":")[2]
@@ -61,10 +64,25 @@ def source(address: str, environ: Mapping[str, str]) -> dict[str, str]:
             hint = "Write postgresql://user:$DB_PASSWORD@host/name, and set DB_PASSWORD where the run is driven."
             raise UserError("The address of a source is on record: it must not hold a password.", hint=hint)
     where = address if is_url else os.path.abspath(address)
+    if not is_url:
+        require_no_home(where)
     with opened(where, environ) as found:
-        kind = found.kind
+        kind, notes = found.kind, _why_not(found)
     name = re.sub(r"[^\w.-]+", "_", os.path.basename(where.partition("?")[0].rstrip("/"))) or kind
-    return {"name": name, "kind": kind, "address": where}
+    return {"name": name, "kind": kind, "address": where, **({"notes": notes} if notes else {})}
+
+
+def _why_not(found: Source | Folder) -> list[str]:
+    """Of a database elsewhere: why it cannot be asked. What lies here was looked at when it was opened."""
+    from reconvene.material_ports import SourceError
+
+    if found.kind != "postgresql":
+        return []
+    try:
+        found.query("SELECT 1")
+    except SourceError as error:
+        return [error.message]
+    return []
 
 
 def _is_postgres(address: str) -> bool:
@@ -72,6 +90,20 @@ def _is_postgres(address: str) -> bool:
 
     scheme, is_url, _ = address.partition("://")
     return bool(is_url) and scheme.lower() in SCHEMES
+
+
+def require_no_home(path: str) -> None:
+    """No run reads another one: what lies in a home is no material."""
+    folder = os.path.realpath(path)
+    while True:
+        if holds_store(folder):
+            hint = "Copy what you want to give to another folder: reconvene files RUN lists a run's files."
+            what = f"{path} lies in {folder}, where runs are kept: nothing in it can be given to a run."
+            raise UserError(what, hint=hint)
+        above = os.path.dirname(folder)
+        if above == folder:
+            return
+        folder = above
 
 
 @contextmanager

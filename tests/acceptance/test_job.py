@@ -88,7 +88,8 @@ def model(seen: Seen) -> Reply:
                 call("write_file", path="../x", text="out"),
                 call("run_command", command="echo changed > plan.md; echo early > report.md; echo over"),
             )
-            files = {"workspace.md": WORKSPACE, "plan.md": PLAN, "todos.yaml": TODOS}
+            todos = TODOS + "# once more\n" * ("wants it planned anew" in text)
+            files = {"workspace.md": WORKSPACE, "plan.md": PLAN, "todos.yaml": todos}
             return Calls((*(call("write_file", path=path, text=data) for path, data in files.items()), *outside))
         return answer(complete=False)
     if turn == 0:

@@ -136,7 +136,7 @@ def started(reconvene: Command, server: OpenAIServer, *more: str) -> Done:
     return reconvene("run", "flow.yaml", "--no-input", *more, OPENAI_BASE_URL=server.url)
 
 
-def test_a_source_that_is_down_or_slow_is_told_to_the_model_without_its_password(
+def test_a_source_that_is_down_or_slow_is_told_to_the_person_and_the_model_without_its_password(
     reconvene: Command, desk: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("psycopg")
@@ -161,13 +161,14 @@ def test_a_source_that_is_down_or_slow_is_told_to_the_model_without_its_password
         with OpenAIServer(*asking(turn)) as server:
             done = started(reconvene, server, *given_, "--datasource", "shop.db")
             assert done.code == 0, done.err
+            assert ("! down: postgresql://" in done.err, "! slow: postgresql://" in done.err) == (True, True)
             sent = json.dumps([seen.body for seen in server.requests])
     (down, late, long) = outcomes(reconvene)
     assert [one[0] for one in (down, late, long)] == ["failed"] * 3
     assert "refused" in down[1]
     assert "second" in late[1] or "time" in late[1]
     assert "the time was up" in long[1]
-    assert PASSWORD not in sent
+    assert PASSWORD not in sent + done.err
     assert PASSWORD not in everything(desk / ".reconvene", "flow-1")
 
 
@@ -279,3 +280,6 @@ def test_nothing_of_one_run_is_in_another(reconvene: Command, desk: Path) -> Non
             assert f"memo of {number}" in text
             assert f"fact of {number}" in text
             assert f"of {3 - int(number)}" not in text
+    for words in (("--doc", ".reconvene/runs/flow-1"), ("--datasource", ".reconvene/reconvene.db")):
+        refused = reconvene("run", "flow.yaml", *words)
+        assert (refused.code, "where runs are kept" in refused.err) == (64, True)

@@ -118,6 +118,26 @@ def test_a_proposed_edit_is_shown_as_a_difference_and_applied_by_the_person(jobs
         assert "Load all figures" in file.read()
 
 
+def test_what_is_kept_for_later_keeps_its_number(jobs: Desk) -> None:
+    old = "Take the figures from the database"
+    edits = [json.dumps({"path": "plan.md", "old": old, "new": f"{old}, {new}"}) for new in ("first", "second")]
+    replies = [reply for edit in edits for reply in (Calls((("propose_edit", edit),)), Say("So."))]
+    before = len(proposed(jobs))
+    with OpenAIServer(*replies) as server:
+        lines = f"One\nTwo\n/apply {before + 1}\n"
+        done = jobs.type("chat", jobs.planned, "--model", "openai:gpt-4o-mini", stdin=lines, OPENAI_BASE_URL=server.url)
+    assert (f"edit {before + 1}\n" in done.out, f"edit {before + 2}\n" in done.out) == (True, True)
+    assert "plan.md is changed, as your edit" in done.out, done.err
+    folder = json.loads(jobs.type("show", jobs.planned, "--json").out)["workspace"]
+    with open(f"{folder}/plan.md", encoding="utf-8") as file:
+        assert f"{old}, first" in file.read()
+
+
+def proposed(jobs: Desk) -> list[object]:
+    said = [event for _, event in jobs.events(jobs.planned) if isinstance(event, e.CompanionSaid)]
+    return [one for event in said for one in event.proposals]
+
+
 def test_an_edit_of_a_file_that_changed_meanwhile_is_refused(jobs: Desk) -> None:
     folder = json.loads(jobs.type("show", jobs.done, "--json").out)["workspace"]
     edit = json.dumps({"path": "figures.md", "old": "40 and 60", "new": "100"})

@@ -103,8 +103,13 @@ def _by_branch(text: str) -> str:
     return json.dumps(shown)
 
 
+_BACK = (r"back to the beginning of ([^;\"]+); what is there stays", r"\1 is done anew")
 ALLOWED: tuple[Allowed, ...] = (
     Allowed("troubles/*/shown/*", "a stop says whose words it tells.", swap(r"- the check of \w+ says: ", "- ")),
+    *(
+        Allowed(name, "an option that goes back says that what is there stays.", swap(*_BACK))
+        for name in ("*/shown/*", "*/told/*")
+    ),
     *(
         Allowed(f"[!j]*/{way}/*/prompts/*", why, swap(now, then))  # job was recorded later
         for way in ("on", "through")  # what is played anew is on record as it is now

@@ -15,6 +15,7 @@ from reconvene.core.facts.commands import AddRemark, RemarkIn, Replan
 from reconvene.core.facts.events import Lines
 from reconvene.core.facts.ids import digest_of
 from reconvene.core.facts.state import RunState
+from reconvene.errors import Refused
 from reconvene.ports import Assignment
 from reconvene.testing.scripted import Reply, ScriptedAgents
 from reconvene.wire.workflow_file import load_workflow
@@ -110,6 +111,24 @@ def test_feedback_reaches_the_next_plan_in_the_memory_and_as_words_and_it_is_fro
     assert at.planner().prompt.count("Use euros") >= 2
     assert b"## Review Feedback\n\n- FB-001 (ann): Use euros" in at.planner().files["workspace.md"]
     assert "The person has read your plan" in at.planner().prompt
+
+
+def test_words_that_were_said_before_the_decision_are_words(job: Begin) -> None:
+    at = job(plan())
+    with pytest.raises(Refused, match="needs your words"):
+        at.decide("Request changes")
+    at.engine.submit(at.run, AddRemark(RemarkIn("Use euros"), by="ann"))
+    at.decide("Request changes")
+    assert "Use euros" in at.planner().prompt
+    with pytest.raises(Refused, match="needs your words"):
+        at.decide("Request changes")
+
+
+def test_planned_anew_the_list_is_a_new_one(job: Begin) -> None:
+    at = job(plan(), plan(complete=True), plan(files={}), plan()).decide("Approve")
+    at.replan("Once more")
+    assert "All that the old list holds is done." in at.planner().prompt
+    assert at.open.status == "pending_review"
 
 
 def test_a_revision_writes_only_what_it_changes(job: Begin) -> None:

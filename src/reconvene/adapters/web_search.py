@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from reconvene.adapters.shared import process
 from reconvene.errors import UserError
+from reconvene.secrets import redact_text
 
 _SECONDS = 60.0
 _TOLD = 400  # characters of what a failing program says
@@ -43,8 +44,8 @@ class CommandSearch:
         text = outcome.stdout.decode("utf-8", "replace")
         if outcome.code:
             said = outcome.stderr_tail.decode("utf-8", "replace").strip()[-_TOLD:]
-            raise UserError(f"{self.name} failed with code {outcome.code}: {said}")
-        return text
+            raise UserError(redact_text(f"{self.name} failed with code {outcome.code}: {said}", self._environ))
+        return redact_text(text, self._environ)
 
     async def _run(self, query: str) -> process.Outcome:
         try:

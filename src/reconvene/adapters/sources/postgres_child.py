@@ -19,7 +19,7 @@ from reconvene.material_ports import Column, Description, Table
 if TYPE_CHECKING:
     import psycopg
 
-_CONNECTING = 10  # seconds
+_CONNECTING = 5  # seconds
 _TYPED = frozenset(("bool", "int2", "int4", "int8", "float4", "float8", "oid"))  # all else comes as text
 _LOGIN = ("authentication", "does not exist", "no password", "pg_hba", "invalid ")
 _OWN_ROLE = "Make a role that may only read: CREATE ROLE reader LOGIN PASSWORD '…'; GRANT pg_read_all_data TO reader;"

@@ -15,7 +15,7 @@ from reconvene.core.facts.ids import digest_of
 from reconvene.core.person import attention, checkpoint
 from reconvene.core.person.remarking import add_remarks, add_to_draft, keep_draft, require_alive
 from reconvene.core.person.undoing import undo
-from reconvene.core.shown import drafts, scope
+from reconvene.core.shown import drafts, on_record, scope
 from reconvene.core.working import acting, children, tracking
 from reconvene.core.working.moves import make_move
 from reconvene.core.working.transaction import Transaction
@@ -46,7 +46,8 @@ def answer(tx: Transaction, command: c.AnswerCheckpoint) -> None:
         offered = _with_answers(tx, point, offered, command)
     if not offered.available:
         raise Refused(f"{offered.label!r} is not available: {offered.why_not}.", hint=_options_hint(point))
-    if offered.remark == "required" and not any(remark.text.strip() for remark in command.remarks):
+    said = any(remark.text.strip() for remark in command.remarks) or on_record.unheard(tx.state)
+    if offered.remark == "required" and not said:
         raise Refused(f"{offered.label!r} needs your words.", hint='Add --feedback "…"')
     if point.attention:
         attention.settle(tx, point, offered.label, command, key)

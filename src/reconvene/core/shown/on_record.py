@@ -74,6 +74,12 @@ def standing(state: RunState, most: int | None = None) -> Sequence[int]:
     return [number for number in every if number not in gone] if gone else every
 
 
+def unheard(state: RunState) -> bool:
+    """Whether the person said something that no agent has been shown yet."""
+    shown = max(state.record.seen.values(), default=0)
+    return any(number > shown for number in standing(state))
+
+
 def feedback_view(state: RunState, book: Book, keys: frozenset[str] | None = None) -> Row:
     """All remarks; those given at the checkpoint that is open; and whether one of these is major.
 

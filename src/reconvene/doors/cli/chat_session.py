@@ -76,6 +76,7 @@ class Chat:
         self._workflow = workflow
         self._cites: tuple[str, ...] = ()
         self._proposals: tuple[Proposed, ...] = ()
+        self._newest = 1  # the number of the first that came last
         self._seen = 0  # entries of the conversation that were on the screen
         self._unsent = Unsent(call.home, run or draft, "chat", "")
         self.starts = False
@@ -110,7 +111,7 @@ class Chat:
             say(f"{len(entries)} entries so far; the last one:")
             self._put_entry(entries[-1])
         self._seen = len(entries)
-        self._proposals = carried_out.latest(entries)
+        self._proposals, self._newest = carried_out.proposed(entries)
         self._cites = next((one.cites for one in reversed(entries) if one.cites), ())
 
     # --- a line ---
@@ -168,7 +169,9 @@ class Chat:
         self._seen = reply.said.number
         said = reply.said
         self._cites = said.cites
-        self._proposals = said.proposals or self._proposals
+        first = len(self._proposals) + 1
+        if said.proposals:  # numbers go on: what was kept for later keeps its own
+            self._proposals, self._newest = (*self._proposals, *said.proposals), first
         if said.fault:
             self.code = 0 if self._call.interactive else _FAILED
         if self._call.as_json:
@@ -178,13 +181,13 @@ class Chat:
             note(f"! {said.fault}" + (f" {reply.hint}" if reply.hint else "") + "\nThis is what the record says:")
         say(marked(said))
         put_cites(self._call, self._run, said, command="/open 1")
-        put_proposals(self._engine, self._run, said.proposals)
+        put_proposals(self._engine, self._run, said.proposals, first)
         if told := cost_line(said):
             note(told)
         if (now := self._drafted()) != before:
             say(f"\nthe instructions now:\n{now}")
         if said.proposals:
-            self._offer(said.proposals)
+            self._offer(said.proposals, first)
         put()
 
     def _put_others(self) -> None:
@@ -201,13 +204,13 @@ class Chat:
 
     # --- what was proposed ---
 
-    def _offer(self, made: tuple[Proposed, ...]) -> None:
+    def _offer(self, made: tuple[Proposed, ...], first: int) -> None:
         """One key carries out what was proposed; any other leaves it for later."""
         if not self._call.interactive:
             return
         from reconvene.doors.cli.ask import ask_key, ask_text
 
-        for number, one in enumerate(made, 1):
+        for number, one in enumerate(made, first):
             key, what = ("s", "sends it as your remark") if one.kind == "remark" else ("a", "applies it as your edit")
             more = ", e lets you change it first" if one.kind == "remark" else ""
             named = f"draft {number}" if one.kind == "remark" else f"edit {number}"
@@ -233,9 +236,10 @@ class Chat:
         what, number = "draft" if kind == "remark" else "edit", rest.strip()
         if not fitting:
             raise UserError(f"there is no {what} yet", hint="say what you want changed")
-        if not number and len(fitting) > 1:
+        newest = [one for one in fitting if one >= self._newest]
+        if not number and len(newest) != 1:
             raise UserError(f"which {what}?", hint=f"one of: {', '.join(map(str, fitting))}")
-        chosen = number or str(fitting[0])
+        chosen = number or str(newest[0])
         if not chosen.isdecimal() or not 1 <= int(chosen) <= len(self._proposals):
             raise UserError(f"there is no {what} {clean(chosen)}", hint=f"there is: {', '.join(map(str, fitting))}")
         return self._proposals[int(chosen) - 1]

@@ -60,6 +60,7 @@ def ask(call: Call, run: str, question: str, model: str, tiers: tuple[Tier, ...]
     Exit code 1: a model was to answer and could not; what is printed comes from the record.
     """
     from reconvene.companion_wiring import companion, model_for
+    from reconvene.doors.shared.carried_out import proposed
 
     if not (text := question.strip()):
         raise UserError("the question is empty", hint="reconvene ask RUN 'What phase is it on?'")
@@ -67,26 +68,28 @@ def ask(call: Call, run: str, question: str, model: str, tiers: tuple[Tier, ...]
     engine, found = open_to_change(call, run)
     with companion(engine, call.by, DOOR, run=found, model=named, agrees=agrees(call)) as asked:
         asked.chosen = tiers
+        before, _ = proposed(asked.conversation.entries())
         reply = asked.ask(text, listener(call))
     if call.as_json:
         put_json(as_json(call, found, reply))
     else:
-        put_reply(call, engine, found, reply)
+        put_reply(call, engine, found, reply, len(before) + 1)
     return _FAILED if reply.said.fault else 0
 
 
 # --- how it is printed ---
 
 
-def put_reply(call: Call, engine: Engine, run: str, reply: Reply) -> None:
+def put_reply(call: Call, engine: Engine, run: str, reply: Reply, first: int) -> None:
+    """`first`: the number of the first thing that it proposes, in the conversation."""
     said = reply.said
     if said.fault:
         note(f"! {said.fault}" + (f" {reply.hint}" if reply.hint else ""))
         note("This is what the record says:")
     say(marked(said))
     put_cites(call, run, said)
-    put_proposals(engine, run, said.proposals)
-    for number, one in enumerate(said.proposals, 1):
+    put_proposals(engine, run, said.proposals, first)
+    for number, one in enumerate(said.proposals, first):
         if one.kind == "remark":
             say(f"send it: {_send_command(call, run, one)}")
         else:
@@ -133,10 +136,10 @@ def opens(call: Call, run: str, cite: str) -> str:
     return shlex.join(["git", "--git-dir", history, "show", cite.removeprefix("commit ")])
 
 
-def put_proposals(engine: Engine, run: str, proposals: Sequence[Proposed]) -> None:
+def put_proposals(engine: Engine, run: str, proposals: Sequence[Proposed], first: int = 1) -> None:
     from reconvene.doors.shared.carried_out import shown
 
-    for number, one in enumerate(proposals, 1):
+    for number, one in enumerate(proposals, first):
         put(f"\n{'draft' if one.kind == 'remark' else 'edit'} {number}")
         for line in clean(shown(engine, run, one)).split("\n"):
             put(f"  {line}")

@@ -199,6 +199,9 @@ def _pairs(workflow: str, inputs: Mapping[str, object]) -> Iterator[str]:
 
 
 def _require_below(name: str, path: str) -> None:
+    from reconvene.materials import require_no_home
+
     here = Path.cwd().resolve()
     if "://" in path or not Path(here, path.removeprefix("@")).resolve().is_relative_to(here):
         raise UserError(f"the input {name!r} is not below {here}", hint="name a file of the server's own folder")
+    require_no_home(str(Path(here, path.removeprefix("@"))))

@@ -106,8 +106,8 @@ def _require_ready(
 
 
 def unread(workflow: Workflow, values: Values) -> list[str]:
-    """What could not be read of the documents that a run is given, and what of them was left out."""
-    names = [name for name, spec in workflow.inputs.items() if spec.type == "documents"]
+    """What could not be read of what a run is given: documents, parts of them, and data that does not answer."""
+    names = [name for name, spec in workflow.inputs.items() if spec.type in ("documents", "sources")]
     given = [one for name in names if isinstance(found := values.get(name), list) for one in found]
     return [f"! {one['name']}: {told}" for one in given if isinstance(one, dict) for told in one.get("notes", ())]
 

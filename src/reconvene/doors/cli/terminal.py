@@ -235,6 +235,7 @@ class _Sitting:
     def _submit(self, checkpoint: Checkpoint, option: Option) -> bool:
         from reconvene.core.facts.commands import AnswerCheckpoint
         from reconvene.core.person.attention import WHO
+        from reconvene.core.shown.on_record import unheard
 
         if option.ends and not ask_yes(f"“{one_line(option.label)}” {one_line(option.leads)}. Really?", default=False):
             return False
@@ -242,7 +243,7 @@ class _Sitting:
         if wanted != "none" and not self._said() and not (wanted == "optional" and checkpoint.feedback):
             self._hear(f"{one_line(option.label)}: what do you say?" if self._talks else "Your feedback:", brief=True)
         remarks = self._said() if wanted != "none" else ()
-        if wanted == "required" and not remarks:
+        if wanted == "required" and not remarks and not unheard(self._engine.load(self._run)):
             self._screen.line(f"“{one_line(option.label)}” needs your words", "yellow")
             return False
         why = reasons(self._review()) if option.fields else {}

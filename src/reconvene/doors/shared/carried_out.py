@@ -13,9 +13,11 @@ from reconvene.core.kit_finder import reader
 from reconvene.errors import Refused, UserError
 
 
-def latest(entries: list[Said]) -> tuple[Proposed, ...]:
-    """Those of the newest answer that proposed something."""
-    return next((said.proposals for said in reversed(entries) if said.proposals), ())
+def proposed(entries: list[Said]) -> tuple[tuple[Proposed, ...], int]:
+    """All that was proposed in a conversation, counted from 1 on, and which of it is the first that came last."""
+    batches = [said.proposals for said in entries if said.proposals]
+    every = tuple(one for batch in batches for one in batch)
+    return every, len(every) - len(batches[-1] if batches else ()) + 1
 
 
 def about(one: Proposed) -> str:
