@@ -19,11 +19,13 @@ MEBIBYTE = 1024 * 1024
 # --- documents -------------------------------------------------------------------------------------------------------
 
 
-class Part(Struct, frozen=True):
-    """place: how it is cited: `p. 3`, `block 12`, `Sheet1!A1:D40`, `lines 10-40`."""
+class Part(Struct, frozen=True, omit_defaults=True):
+    """place: how it is cited: `p. 3`, `block 12`, `Sheet1!A1:D40`, `lines 10-40`. head: so many of its first lines are
+    the header of the table, repeated; they do not stand at the place."""
 
     place: str
     text: str
+    head: int = 0
 
 
 FOLDER = "inode/directory"  # what stands for a folder says what was left out of it, and has no text

@@ -40,6 +40,20 @@ ASKED: tuple[tuple[str, Subject], ...] = (
     ("Was steht im Plan über Datenprüfung?", "passages"),
     ("Bitte in Euro rechnen", "feedback"),
     ("Who is the seller?", "passages"),
+    ("Which to-dos are done?", "progress"),
+    ("Which todo is under way?", "progress"),
+    ("How many to-dos are open?", "progress"),
+    ("what is left?", "progress"),
+    ("What's left to do?", "progress"),
+    ("What is done so far?", "progress"),
+    ("What is it working on?", "progress"),
+    ("What comes next?", "progress"),
+    ("Welche Aufgaben sind erledigt?", "progress"),
+    ("Was ist noch offen?", "progress"),
+    ("What is left out of the report?", "passages"),
+    ("What is done about late orders?", "passages"),
+    ("What does the todo list say about orders?", "passages"),
+    ("Why was the to-do about orders skipped?", "skipped"),
 )
 
 

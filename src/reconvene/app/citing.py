@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 
 from msgspec import Struct
 
-from reconvene.app import given_material, queries, record
+from reconvene.app import citable_documents, cited_places, queries, record
 from reconvene.app.engine import Engine
 from reconvene.app.search_contents import of_event, who_said
 from reconvene.app.session import Session
@@ -27,7 +27,6 @@ _TALK = late(r"talk (\d{1,9})")
 _REMARK = late(r"FB-\d{3,9}", 2)  # re.IGNORECASE
 _LINES = late(r"(.+?):(\d{1,9})(?:-(\d{1,9}))?")
 _OUTPUT = late(r"(\S+) (R\d{1,9})(?:\.(\d{1,4}))?")
-_PLACE = late(r"lines? (\d{1,9})(?:-(\d{1,9}))?")
 _AT_LENGTH = ("question", "prompt", "text", "feedback", "message", "why")  # what events say in whole texts
 _STANDS = ("accepted", "forced")
 _OF_A_TEXT = 4_000  # characters of what an event names
@@ -63,7 +62,7 @@ def opened(engine: Engine, run: str, cite: str) -> Opened:
         found = _output(engine, run, output[1], output[2], int(output[3] or 0))
         if found is not None:
             return _part(asked, "output", *found, first, last)
-    if (document := _document(session, asked)) is not None:
+    if (document := _document(engine, session, asked)) is not None:
         return document
     hint = f"Citations look like plan.md:10-24, report.pdf p. 3, event 41. reconvene search {run} QUERY prints some."
     raise UserError(f"{run} has nothing that is cited as {asked!r}.", hint=hint)
@@ -149,22 +148,14 @@ def _output(engine: Engine, run: str, agent: str, which: str, step: int) -> tupl
     return None
 
 
-def _document(session: Session, cite: str) -> Opened | None:
-    """All of it, or what stands at the place. A place of lines may be a part of what the document has as one."""
-    documents = given_material.documents(session.state, session.book)
-    for one in sorted(documents, key=lambda one: -len(one.name)):
-        place = cite.removeprefix(one.name).strip() if cite.startswith(one.name) else None
-        if place is None:
+def _document(engine: Engine, session: Session, cite: str) -> Opened | None:
+    """All of it, or what stands at the place."""
+    for one in sorted(citable_documents.of_run(engine, session), key=lambda one: -len(one.name)):
+        if not cite.startswith(one.name):
             continue
-        if not place:
-            return Opened(cite, "document", one.name, "\n".join(part.text for part in one.parts))
-        if texts := [part.text for part in one.parts if part.place == place]:
-            return Opened(cite, "document", one.name, "\n".join(texts))
-        lines = _PLACE.fullmatch(place)
-        begins = _PLACE.fullmatch(one.parts[0].place) if one.parts else None
-        if lines and begins:
-            text = "\n".join(part.text for part in one.parts)
-            gap, last = int(begins[1]) - 1, int(lines[2] or lines[1])
-            found = _part(cite, "document", one.name, text, int(lines[1]) - gap, last - gap)
-            return Opened(cite, "document", one.name, found.text, int(lines[1]))
+        found = cited_places.standing(one, cite.removeprefix(one.name))
+        if found is not None and found.missing:
+            raise UserError(f"{one.name} {found.missing}.")
+        if found is not None:
+            return Opened(cite, "document", one.name, found.text, found.first)
     return None

@@ -24,8 +24,12 @@ class _Line(NamedTuple):
 
 def cut(text: str, first: int = 1) -> list[Cut]:
     """`first`: the number of its first line."""
+    return cut_numbered(enumerate(text.replace("\r\n", "\n").replace("\r", "\n").split("\n"), first))
+
+
+def cut_numbered(numbered: Iterable[tuple[int, str]]) -> list[Cut]:
     found = []
-    for heading, lines in _packed(_lines(text, first)):
+    for heading, lines in _packed(_lines(numbered)):
         told = _joined(lines)
         if told:
             found.append(Cut(_place(lines[0].number, lines[-1].number), told, heading))
@@ -44,9 +48,9 @@ def _joined(lines: Sequence[_Line]) -> str:
     return lines[0].text + "".join(f"{gap}{line.text}" for gap, line in zip(apart, lines[1:], strict=True))
 
 
-def _lines(text: str, first: int) -> Iterator[_Line]:
+def _lines(numbered: Iterable[tuple[int, str]]) -> Iterator[_Line]:
     """A line that is longer than a passage comes in pieces, each with its number."""
-    for number, line in enumerate(text.replace("\r\n", "\n").replace("\r", "\n").split("\n"), first):
+    for number, line in numbered:
         while len(line) > MOST:
             end = line.rfind(" ", USUAL, MOST) + 1 or MOST
             yield _Line(number, line[:end].rstrip())

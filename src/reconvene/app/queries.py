@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from reconvene.app import given_material, index
+from reconvene.app import citable_documents, given_material, index
 from reconvene.app.engine import Engine
 from reconvene.app.file_comments import open_comments
 from reconvene.app.line_diff import unified_diff
@@ -183,9 +183,8 @@ def file(engine: Engine, run: str, path: str) -> bytes:
 
 
 def documents(engine: Engine, run: str) -> tuple[Document, ...]:
-    """What the run was given to read."""
-    session = engine.session(run)
-    return given_material.documents(session.state, session.book)
+    """What the run was given to read, and what agents read in folders that it was given."""
+    return tuple(citable_documents.of_run(engine, engine.session(run)))
 
 
 def sources(engine: Engine, run: str) -> tuple[SourceAt, ...]:

@@ -11,8 +11,7 @@ from msgspec import Struct
 from reconvene.app import as_sent, given_material, kit_views, queries
 from reconvene.app.engine import Engine
 from reconvene.app.session import state_after
-from reconvene.app.views import audit
-from reconvene.app.views.ahead import title_of
+from reconvene.app.views import ahead, audit
 from reconvene.app.views.audit import Entry, GraphChange, Turn
 from reconvene.app.views.written import item_titles
 from reconvene.core.facts import events as e
@@ -62,7 +61,7 @@ def searched(engine: Engine, run: str, after: int = 0) -> Iterator[tuple[int, st
 
 
 class Listed(Struct, frozen=True):
-    """A to-do that was worked at. `done`: the event that says so; 0 = it is not."""
+    """A to-do. `begun` and `done`: the events that say so; 0 = it is not."""
 
     phase: str
     key: str
@@ -83,14 +82,40 @@ def todos_worked_at(engine: Engine, run: str) -> list[Listed]:
     for seq, event in engine.log.read(run):
         if isinstance(event, e.ItemStarted):
             item = book.load(event.item)
-            text = item.get("text") if isinstance(item, dict) else None
-            found.append(Listed(event.scope, event.key, str(text or title_of(item, event.key)), seq))
+            found.append(Listed(event.scope, event.key, _title(item, event.key), seq))
         elif isinstance(event, e.ItemDone):
             last = next((n for n in reversed(range(len(found))) if _is_it(found[n], event)), None)
             if last is not None:
                 one = found[last]
                 found[last] = Listed(one.phase, one.key, one.title, one.begun, seq)
     return found
+
+
+def todo_list(engine: Engine, run: str) -> list[Listed]:
+    """Every to-do of the list that is worked off, also those that are not begun. Between lists: of the one that was
+    worked off last, or of the next one where that is written."""
+    state, book = engine.session(run).state, engine.session(run).book
+    worked = todos_worked_at(engine, run)
+    frame = next((one for one in reversed(state.world.cursor) if one.phase and book.phase(one.phase).each), None)
+    if frame is not None:
+        scope, rows = frame.scope, ahead.listed(state, book, frame)
+    else:
+        now = [one for one in todos_now(engine, run) or () if isinstance(one, dict) and not one.get("done")]
+        scope, rows = worked[-1].phase if worked else "", [(str(one.get("id")), one) for one in now]
+        known = {(one.key, one.title) for one in worked if one.phase == scope}
+        listed = {(key, _title(item, key)) for key, item in rows}
+        if listed <= known:
+            rows = []
+        elif not listed & known:
+            worked = []
+    own = {one.key: one for one in worked if one.phase == scope}
+    every = {key: Listed(scope, key, _title(item, key), 0) for key, item in rows}
+    return [*(one for key, one in own.items() if key not in every), *(own.get(key, every[key]) for key in every)]
+
+
+def _title(item: object, key: str) -> str:
+    text = item.get("text") if isinstance(item, dict) else None
+    return str(text or ahead.title_of(item, key))
 
 
 def _is_it(one: Listed, event: e.ItemDone) -> bool:

@@ -11,7 +11,7 @@ from itertools import islice
 
 from msgspec import Struct
 
-from reconvene.app import cut_passages, given_material
+from reconvene.app import citable_documents, cited_places, cut_passages
 from reconvene.app.engine import Engine
 from reconvene.app.session import Session
 from reconvene.app.views import written
@@ -26,7 +26,7 @@ from reconvene.wire.event_json import to_json
 
 # How contents are cut. The number goes up when one is cut otherwise: then it is indexed anew.
 _TEXT = "text 1"
-_PARTS = "parts 1"
+_PARTS = "parts 2"
 _SAID = "said 1"
 _EVENTS = "events 1"
 CUTTING = f"{_TEXT}, {_PARTS}, {_SAID}, {_EVENTS}"
@@ -37,7 +37,6 @@ _LONGEST = 2_000_000  # bytes of a content that are read
 _OF_A_VALUE = 400  # characters of what an event says under one key
 _DIGEST = late(r"[0-9a-f]{32,64}")
 _WORDS = late(r"(?<=[a-z0-9])(?=[A-Z])")
-_LINES = late(r"lines? (\d+)(?:-\d+)?")
 _NO_WORDS = ("seq", "type", "at", "claim", "scope", "digest", "key", "size", "workspace")
 
 
@@ -51,7 +50,7 @@ class Searchable(Struct, frozen=True):
 def of_run(engine: Engine, run: str) -> Searchable:
     session = engine.session(run)
     events = engine.log.read(run)[: session.state.seq]
-    given = {one.digest: one for one in given_material.documents(session.state, session.book)}
+    given = {one.digest: one for one in citable_documents.of_run(engine, session, events)}
     said = {**dict(_said(session)), **dict(_told_in_talk(engine, events))}
     appends = dict(_appends(engine, run, session.state.seq))
     contents = [
@@ -105,9 +104,8 @@ def _text(data: bytes) -> list[Cut]:
 
 def _parts(document: Document) -> list[Cut]:
     """A part is cited where it stands, also where it is too long for one passage. Lines are cut as any text is."""
-    lines = [_LINES.fullmatch(part.place) for part in document.parts]
-    if lines and lines[0] and all(lines):
-        return cut_passages.cut("\n".join(part.text for part in document.parts), int(lines[0][1]))
+    if lines := cited_places.numbered(document):
+        return cut_passages.cut_numbered(lines)
     found = (Cut(part.place, one.text, one.heading) for part in document.parts for one in cut_passages.cut(part.text))
     return list(islice(found, cut_passages.PASSAGES))
 

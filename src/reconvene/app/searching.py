@@ -14,7 +14,7 @@ from reconvene.app.engine import Engine
 from reconvene.app.search_contents import CUTTING, of_run
 from reconvene.search_ports import Content, Cut, Found, Hit, Kind, Passage, SearchIndex
 
-_OF_A_PAGE = 2  # passages of a tool's page, most often
+_OF_A_PAGE = 4  # passages of a tool's page, at most as a rule
 
 
 def refresh(engine: Engine, index: SearchIndex, run: str) -> None:

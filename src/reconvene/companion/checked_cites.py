@@ -15,7 +15,8 @@ _FENCE = late(r"^\s*(```|~~~).*?^\s*\1", re.MULTILINE | re.DOTALL)
 _LOOKS = late(
     r"(events?|commit|talk) [0-9a-f]{1,40}"  # event 41
     r"|.+ R\d+(\.\d+)?(:\d+(-\d+)?)?"  # planner R3:4-9
-    r"|.+\.\w{1,8}(:\d+(-\d+)?| (p\.|page|pages|lines?|block|blocks|row|rows) .+| \S+![A-Z]+\d+.*)?",  # plan.md:3-5
+    r"|.+\.\w{1,8}(:\d+(-\d+)?|,? (pp?\.|page|pages|lines?|block|blocks|row|rows) .+"  # plan.md:3-5
+    r"|,? ('.+'|\S+)![A-Z]+\d+.*)?",  # costs.xlsx 'Costs 2026'!C40
     re.IGNORECASE,
 )
 _MOST = 40

@@ -63,7 +63,7 @@ def _where_it_stands(record: RunRecord) -> int:
 
 def progress(record: RunRecord, question: Question) -> Told:
     shown = record.shown
-    items = _items(record)
+    items = on_record.todo_list(record.scope.engine, record.run)
     done = sum(one.done for one in shown.todo)
     lines = [f"{record.run} {_stands(record)}{event(_where_it_stands(record))}."]
     if record.phases:
@@ -72,9 +72,7 @@ def progress(record: RunRecord, question: Question) -> Told:
         is_in = f"Its last phase was {at.named}" if ended else f"It is in {at.named}, round {shown.round or 1}"
         lines.append(f"{is_in}{event(at.first)}.")
     lines += [f"- [{'x' if one.done else ' '}] {short(one.what)}" for one in shown.todo]
-    if items:
-        told = ", ".join(f"{key}{event(seq)}" for key, seq in items.items() if seq)
-        lines.append(f"To-dos done: {sum(map(bool, items.values()))} of {len(items)} begun: {told or 'none'}.")
+    lines += _todo_lines(items, shown.status in _ENDED)
     for task in shown.tasks:
         lines.append(f"- {task.agent}: {task.status}, attempt {task.attempt}")
     made = f"{counted(shown.usage.calls, 'agent call')} in {counted(shown.usage.rounds, 'round')}"
@@ -85,7 +83,9 @@ def progress(record: RunRecord, question: Question) -> Told:
         "round": shown.round,
         "steps_done": done,
         "steps": len(shown.todo),
-        "items_done": sum(map(bool, items.values())),
+        "items_done": sum(one.done > 0 for one in items),
+        "items_under_way": [one.key for one in items if one.begun and not one.done],
+        "items_open": [one.key for one in items if not one.begun],
         "items": len(items),
         "calls": shown.usage.calls,
         "rounds": shown.usage.rounds,
@@ -93,18 +93,17 @@ def progress(record: RunRecord, question: Question) -> Told:
     return Told("\n".join(lines), facts)
 
 
-def _items(record: RunRecord) -> dict[str, int]:
-    """Of the list that was worked off last: each item, and the event with which it was done (0 = not yet)."""
-    found: dict[str, int] = {}
-    scope = ""
-    for seq, one in record.events:
-        if isinstance(one, e.ItemStarted):
-            if one.scope != scope:
-                scope, found = one.scope, {}
-            found[one.key] = 0
-        elif isinstance(one, e.ItemDone) and one.scope == scope:
-            found[one.key] = seq
-    return found
+def _todo_lines(items: list[on_record.Listed], ended: bool) -> list[str]:
+    if not items:
+        return []
+    begun = "begun, not done" if ended else "under way"
+    rows = [
+        f"- {'done' if one.done else begun if one.begun else 'open'}: {one.key}, {short(one.title, 200)}"
+        f"{event(one.done or one.begun)}"
+        for one in sorted(items, key=lambda one: bool(one.done))
+    ]
+    lines = [f"To-dos: {sum(one.done > 0 for one in items)} of {len(items)} done.", *rows[:_MOST_ROWS]]
+    return [*lines, f"… and {len(rows) - _MOST_ROWS} more"] if len(rows) > _MOST_ROWS else lines
 
 
 def cost(record: RunRecord, question: Question) -> Told:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from reconvene.app import searching
+from reconvene.app import cited_places, searching
 from reconvene.app.views.written import first_lines
 from reconvene.companion.looks_and_proposals import remark
 from reconvene.companion.recognised import Question
@@ -311,13 +311,10 @@ def _place_of(record: RunRecord, topic: str) -> str:
         re.IGNORECASE,
     )
     for document in record.documents:
-        for part in document.parts:
-            lines = part.text.split("\n")
-            at = next((at for at, line in enumerate(lines) if titled.match(line)), None)
-            if at is None:
-                continue
-            first = re.fullmatch(r"lines? (\d+)(?:-\d+)?", part.place)
-            return f"{document.name} line {int(first[1]) + at}" if first else f"{document.name} {part.place}"
+        lines = [(f"line {number}", line) for number, line in cited_places.numbered(document)]
+        for place, text in lines or ((part.place, part.text) for part in document.parts):
+            if any(titled.match(line) for line in text.split("\n")):
+                return f"{document.name} {place}"
     return ""
 
 

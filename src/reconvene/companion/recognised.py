@@ -53,6 +53,8 @@ IN_WORDS: dict[Subject, str] = {
 _NUMBER = r"(?:phase|step|round|schritt|runde)s?\s+#?(\d{1,3})"
 _GRAPH = r"\bgraph(en|s)?\b"
 _CHANGED = r"\b(chang\w*|add\w*|creat\w*|delet\w*|remov\w*|writ\w*|(ge)?(ä|ae)nder\w*|angelegt|gel(ö|oe)scht)\b"
+_TODO = r"\b(to-?dos?|aufgaben?)\b"
+_LEFT = r"(left|open|next|done|to do|remaining)"
 _RULES: tuple[tuple[Subject, str], ...] = (
     ("passages", r"\bwhat do(es)?\b.*\b(say|state|mention|write)\b"),
     ("passages", r"\bwhere (is|are|do|does|did)\b.*\b(discuss|mention|describ)\w*"),
@@ -79,6 +81,14 @@ _RULES: tuple[tuple[Subject, str], ...] = (
     ("phase", r"\b(welche\w*|aktuelle\w*) (phase|schritt)\b"),
     ("progress", r"\bhow('s| is| are)? (it|things|the (job|run)|that|we|far)\b|\b(progress|status)\b|\bis it done\b"),
     ("progress", r"\bwie (l(ä|ae)uft|weit|steht)\b|\b(fortschritt|stand der dinge)\b|\bist es fertig\b"),
+    ("progress", rf"\b(which|what|show|list|how many|are|is|any|welche\w*|zeig\w*|wie viele)\b.*{_TODO}"),
+    (
+        "progress",
+        rf"\bwhat('s| is| are| was| has been| remains)\b.*\b{_LEFT}( to do| to be done| now| yet| so far)?\W*$",
+    ),
+    ("progress", r"\b(under ?way|in progress|comes? next|happens next|done so far)\b|\bwhat remains\W*$"),
+    ("progress", r"\b(it|they|agents?|worker|run|job)( \w+)? working (on|at)\b"),
+    ("progress", r"\bwas (ist|fehlt|bleibt|kommt|wurde)\b.*\b(offen|noch|(ü|ue)brig|n(ä|ae)chstes|erledigt|getan)\W*$"),
     ("findings", r"\b(key|main|most important|central)\b.*\b(findings?|results?|points?|conclusions?|takeaways?)\b"),
     (
         "findings",

@@ -14,6 +14,7 @@ from tests.adapters.documents.makers import pdf, put, said, sheets, word
 
 from reconvene.adapters.box import Boxes
 from reconvene.adapters.documents import DocumentReader
+from reconvene.app import cited_places
 from reconvene.core.facts.ids import digest_of
 from reconvene.material_ports import Document, DocumentError, Part, ReadLimits
 
@@ -97,7 +98,17 @@ def test_csv_repeats_its_header_and_cites_the_lines_of_the_file(tmp_path: Path, 
     long = reader.read(str(put(tmp_path, "b.csv", "id;text\n" + "1;x\n" * 100)))
     assert places(long) == ["lines 1-40", "lines 41-80", "lines 81-101"]
     assert [part.text.splitlines()[0] for part in long.parts] == ["id;text"] * 3
+    assert [part.head for part in long.parts] == [0, 1, 1]
     assert "These lines have more or fewer fields than the header: 62." in document.notes
+
+
+def test_lines_of_csv_are_counted_as_the_file_counts_them(tmp_path: Path, reader: DocumentReader) -> None:
+    records = "".join(f'{number};"two\nlines"\n\n' if number % 7 == 0 else f"{number};x\n" for number in range(200))
+    text = f'id;"a\nheader"\n{records}'
+    document = reader.read(str(put(tmp_path, "a.csv", text)))
+    assert len(document.parts) > 3
+    lines = [row for row in enumerate(text.split("\n"), 1) if row[1]]
+    assert [row for row in cited_places.numbered(document) if row[1]] == lines
 
 
 # --- PDF -------------------------------------------------------------------------------------------------------------
@@ -257,6 +268,18 @@ def test_rows_and_columns_beyond_the_limits_are_said_to_be_left_out(tmp_path: Pa
     assert "Only the first 200 columns of the sheet Sheet are read." in document.notes
     assert "Only the first 5 rows of the sheet Sheet are read." in document.notes
     assert places(document) == ["Sheet!A1:A5"]
+
+
+def test_a_cell_of_a_sheet_is_found_again_whatever_stands_in_it(tmp_path: Path, reader: DocumentReader) -> None:
+    def fill(workbook: Any) -> None:
+        workbook.active.title = "Costs 2026"
+        workbook.active.append(["a | b", None, "two\r\nlines"])
+        workbook.active.append(["next", "\\|", " | "])
+
+    document = reader.read(str(put(tmp_path, "a.xlsx", sheets(fill))))
+    found = {cell: cited_places.standing(document, f"'Costs 2026'!{cell}") for cell in ("A1", "C1", "A2", "B2", "C2")}
+    texts = {cell: one.text for cell, one in found.items() if one is not None}
+    assert texts == {"A1": "a | b", "C1": "two lines", "A2": "next", "B2": "\\|", "C2": " | "}
 
 
 # --- HTML ------------------------------------------------------------------------------------------------------------

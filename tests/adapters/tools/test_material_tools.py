@@ -16,10 +16,12 @@ from reconvene.adapters.sources import open_graph, open_source
 from reconvene.adapters.sources.folder_source import FolderSource
 from reconvene.adapters.tools import Reach
 from reconvene.adapters.tools.cutting import MOST
+from reconvene.app import cited_places
 from reconvene.errors import UserError
 from reconvene.material_ports import Folder, Graph, Source
 from reconvene.ports import Assignment
 from reconvene.tool_ports import Toolbox, ToolInfo, ToolResult
+from reconvene.wire.shown_documents import read_back
 
 DOCUMENTS, SQL, GRAPH = Entry("documents"), Entry("sql"), Entry("graph")
 
@@ -210,6 +212,54 @@ def test_only_a_graph_can_be_changed_and_the_counts_are_told(bench: Bench, sales
 def test_a_graph_that_is_only_read_has_no_tool_to_change_it(bench: Bench, sales: Path) -> None:
     result = bench.call(Entry("graph", {"read": True}), "change_graph", source="people", change="x")
     assert "There is no tool 'change_graph'" in result.text
+
+
+def test_a_folder_is_named_among_the_sources_with_how_it_is_read(bench: Bench, sales: Path, papers: Path) -> None:
+    folders = bench.reach.folders
+    database = open_source(str(sales), Boxes(bench.sandbox), DocumentReader(Boxes(bench.sandbox)))
+
+    def sources(assignment: Assignment, entry: str, options: Mapping[str, object]) -> Mapping[str, Source | Graph]:
+        return {"sales": database}  # type: ignore[dict-item]
+
+    bench.reach = bench.reach._replace(sources=sources)
+
+    async def work(box: Toolbox) -> list[str]:
+        calls = [
+            ("list_sources", {}),
+            ("describe_source", {"source": "papers"}),
+            ("query_source", {"source": "papers", "query": "SELECT 1"}),
+            ("query_source", {"source": "paper", "query": "SELECT 1"}),
+        ]
+        return [(await box.call(name, given)).text for name, given in calls]
+
+    how = "read it with list_documents, read_document and search_documents"
+    listed, described, asked, wrong = bench.with_([SQL, DOCUMENTS], work)
+    assert listed == f"sales (sqlite)\npapers (folder; {how})"
+    assert described.splitlines()[:3] == [
+        f"papers (folder, 2 files; {how})", "  papers:page.html (39 bytes)", "  papers:sub/table.csv (28 bytes)",
+    ]  # fmt: skip
+    assert "link.txt" in described  # left out, and said
+    assert asked == f"papers is a folder and answers no query; {how}."
+    assert wrong == "There is no source 'paper'. There are: sales, papers."
+    assert bench.call(SQL, "list_sources").text.endswith("papers (folder; you have no tools that read it)")
+    bench.reach = Reach(documents=bench.reach.documents, folders=folders)
+    assert bench.call(SQL, "list_sources").text.startswith("papers (folder;")
+    assert "nothing opens sources of data here" in bench.call(SQL, "query_source", source="papers", query="x").text
+
+
+def test_what_was_shown_of_a_document_is_read_back_as_it_was(bench: Bench, papers: Path) -> None:
+    rows = "".join(f"{number};[p. {number}]\n[p. 9]\n  [x]\n\n" for number in range(60))
+    (papers / "a.csv").write_text(f"id;text\n{rows}")
+    shown = bench.call(DOCUMENTS, "read_document", name="papers:a.csv").text
+    assert bench.reach.documents is not None
+    kept = bench.reach.documents.read("a.csv", within=str(papers))
+    found = read_back("papers:a.csv", shown)
+    assert found is not None
+    assert (found.media, found.notes) == ("text/csv", kept.notes)
+    assert [part.place for part in found.parts] == [part.place for part in kept.parts]
+    assert cited_places.numbered(found) == cited_places.numbered(kept)
+    assert shown.count("\n[header: id;text]\n") == len(kept.parts) - 1
+    assert read_back("papers:b.csv", shown) is None
 
 
 def test_a_source_that_is_not_there_is_told(bench: Bench, sales: Path) -> None:

@@ -64,24 +64,28 @@ def _records(lines: list[str], start: int, delimiter: str, most: int) -> Iterato
 
 
 def _add(lines: list[str], header: _Record, rows: list[_Record], gathering: Gathering) -> None:
-    def raw(record: _Record) -> str:
-        return "\n".join(lines[record.first - 1 : record.last])
-
-    top = raw(header)
+    top = _raw(lines, header.first, header.last)
     held, size = [header], len(top)
     for record in rows:
         length = sum(map(len, lines[record.first - 1 : record.last]))
         if held and (len(held) >= LINES or size + length > PART):
-            if not _part(held, header, top, raw, gathering):
+            if not _part(lines, held, header, top, gathering):
                 return
             held, size = [], len(top)
         held.append(record)
         size += length
     if held:
-        _part(held, header, top, raw, gathering)
+        _part(lines, held, header, top, gathering)
 
 
-def _part(held: list[_Record], header: _Record, top: str, raw: object, gathering: Gathering) -> bool:
-    assert callable(raw)
-    body = [raw(record) for record in held if record is not header]
-    return gathering.add(place(held[0].first, held[-1].last), "\n".join([top, *body]))
+def _part(lines: list[str], held: list[_Record], header: _Record, top: str, gathering: Gathering) -> bool:
+    """All lines from its first record to its last: also those between records that are empty."""
+    first, last = held[0].first, held[-1].last
+    body = _raw(lines, first, last)
+    if held[0] is header:
+        return gathering.add(place(first, last), body)
+    return gathering.add(place(first, last), f"{top}\n{body}", header.last - header.first + 1)
+
+
+def _raw(lines: list[str], first: int, last: int) -> str:
+    return "\n".join(lines[first - 1 : last])

@@ -56,7 +56,7 @@ class Gathering:
         self._unseen = 0
         self._places: dict[str, list[str]] = {}
 
-    def add(self, place: str, text: str) -> bool:
+    def add(self, place: str, text: str, head: int = 0) -> bool:
         """False where there is no room for more. A part that does not fit is cut."""
         text, place = self._clean(text), self._clean(place).replace("\n", " ")
         if not text.strip() or self.full:
@@ -67,7 +67,7 @@ class Gathering:
             self.note(f"Cut in {place}: only the first {self.limits.characters:,} characters of the text are read.")
         self._room -= len(text)
         if text:
-            self.parts.append(Part(place, text))
+            self.parts.append(Part(place, text, head))
         return not self.full
 
     def note(self, text: str) -> None:

@@ -63,7 +63,8 @@ class _Row(NamedTuple):
 
     @property
     def text(self) -> str:
-        return " | ".join(self.cells)
+        """A bar that stands in a cell has a backslash before it, so that cells can be told apart."""
+        return " | ".join(cell.replace("|", "\\|") for cell in self.cells)
 
 
 def _add(sheet: Sheet, formulas: Sheet, most: int, gathering: Gathering) -> int:
@@ -132,7 +133,7 @@ def _text(value: object) -> str:
         case bool():
             return "TRUE" if value else "FALSE"
         case _:
-            return str(value).replace("\n", " ")
+            return str(value).replace("\r\n", " ").replace("\r", " ").replace("\n", " ")
 
 
 def _is_white(cell: Any, looks: dict[object, bool]) -> bool:

@@ -29,6 +29,7 @@ from reconvene.language.counting import counted
 from reconvene.material_ports import FOLDER, Document, Documents, Folder, Part
 from reconvene.ports import Assignment
 from reconvene.tool_ports import ToolInfo, ToolResult
+from reconvene.wire import shown_documents
 
 MOST_LISTED = 500
 MOST_HITS = 100
@@ -177,7 +178,7 @@ class _Looking:
 def _shown(head: list[str], parts: tuple[Part, ...]) -> str:
     lines, room = head, cutting.MOST - 1_000 - sum(map(len, head))
     for at, part in enumerate(parts):
-        text = cutting.printable(part.text)
+        text = shown_documents.body(cutting.printable(part.text), part.head)
         if len(text) > room and at:
             lines.append(f"[cut: {counted(len(parts) - at, 'more part')}; go on with place {part.place!r}]")
             break

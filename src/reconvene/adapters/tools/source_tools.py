@@ -25,12 +25,13 @@ from reconvene.adapters.tools.offered import (
     word,
 )
 from reconvene.language.counting import counted
-from reconvene.material_ports import Description, Graph, Rows, Source, Table
+from reconvene.material_ports import Description, Folder, Graph, Rows, Source, Table
 from reconvene.ports import Assignment
 from reconvene.tool_ports import ToolInfo, ToolResult
 
 ASKING = ("list_sources", "describe_source", "query_source")
 NAMES = (*ASKING, "change_graph")
+_READ = "read it with list_documents, read_document and search_documents"
 _ROWS = 100
 _MOST_ROWS = 1_000
 _LONGEST_CELL = 2_000
@@ -53,24 +54,26 @@ class Given(NamedTuple):
     writable: bool
 
 
-def brought(given: Mapping[str, Given]) -> Brought:
-    """All entries together: a model asks each of them by its name."""
-    asking = _Asking(given)
-    of = next(iter(given.values())).entry
-    by_source = {name: one.entry for name, one in given.items()}
+def brought(given: Mapping[str, Given], folders: Mapping[str, Folder], of: str, *, readable: bool) -> Brought:
+    """All entries together: a model asks each of them by its name. `folders`: they are named, and read with the tools
+    for documents; `readable`: whether the agent has those. `of`: the entry that brings what asks no source."""
+    asking = _Asking(given, folders, readable)
+    by_source = {name: one.entry for name, one in given.items()} | dict.fromkeys(folders, of)
     tools = [
         _offered(ToolInfo("list_sources", of, "Lists the sources of data that you may ask.", takes()), asking.list),
         _offered(
             ToolInfo(
                 "describe_source",
                 of,
-                "Shows the tables of a source with their columns, types and numbers of rows.",
+                "Shows the tables of a source with their columns, types and numbers of rows; of a folder, its files.",
                 takes("source", source=_SOURCE),
                 by_source=by_source,
             ),
             asking.describe,
         ),
-        _offered(
+    ]
+    if given:
+        query = _offered(
             ToolInfo(
                 "query_source",
                 of,
@@ -86,8 +89,8 @@ def brought(given: Mapping[str, Given]) -> Brought:
                 by_source=by_source,
             ),
             asking.query,
-        ),
-    ]
+        )
+        tools.append(query)
     if any(one.writable for one in given.values()):
         change = ToolInfo(
             "change_graph",
@@ -113,14 +116,23 @@ def _offered(info: ToolInfo, function: Callable[[Arguments], ToolResult]) -> Off
 
 
 class _Asking:
-    def __init__(self, given: Mapping[str, Given]) -> None:
+    def __init__(self, given: Mapping[str, Given], folders: Mapping[str, Folder], readable: bool) -> None:
         self._given = given
+        self._folders = {name: one for name, one in folders.items() if name not in given}
+        self._how = _READ if readable else "you have no tools that read it"
 
     def list(self, arguments: Arguments) -> ToolResult:
         lines = [f"{name} ({one.source.kind}{'; may be changed' * one.writable})" for name, one in self._given.items()]
-        return ToolResult("\n".join(lines))
+        return ToolResult("\n".join([*lines, *(f"{name} (folder; {self._how})" for name in self._folders)]))
 
     def describe(self, arguments: Arguments) -> ToolResult:
+        name = word(arguments, "source")
+        if name in self._folders:
+            listing = self._folders[name].list()
+            files = [f"  {name}:{one.name} ({counted(one.size, 'byte')})" for one in listing.entries]
+            head = f"{name} (folder, {counted(len(files), 'file')}; {self._how})"
+            shown = "\n".join([head, *files, *_notes(listing.notes)])
+            return ToolResult(cutting.start_of(cutting.printable(shown), "list_documents names them all"))
         return ToolResult(_described(self._named(arguments).source.describe()))
 
     def query(self, arguments: Arguments) -> ToolResult:
@@ -139,8 +151,11 @@ class _Asking:
 
     def _named(self, arguments: Arguments) -> Given:
         name = word(arguments, "source")
+        if name in self._folders:
+            raise ToolFailed(f"{name} is a folder and answers no query; {self._how}.")
         if name not in self._given:
-            raise ToolFailed(f"There is no source {name[:100]!r}. There are: {', '.join(self._given)}.")
+            there = ", ".join([*self._given, *self._folders])
+            raise ToolFailed(f"There is no source {name[:100]!r}. There are: {there}.")
         return self._given[name]
 
 

@@ -26,7 +26,7 @@ from reconvene.wire.replies import wrong_arguments
 if TYPE_CHECKING:
     from reconvene.adapters.tools.document_tools import DocumentFolders
     from reconvene.adapters.tools.source_tools import Sources
-    from reconvene.material_ports import Documents
+    from reconvene.material_ports import Documents, Folder
 
 _MOST_NAMED = 100
 
@@ -113,7 +113,8 @@ class Toolboxes:
 
             found += await mcp_tools.brought(servers, programs, stack)
         if data := [entry for entry in tools if entry.name in ("sql", "graph")]:
-            found += self._sources(assignment, data)
+            readable = any(_kind(entry) == "documents" for entry in tools) and self._reach.documents is not None
+            found += self._sources(assignment, data, readable)
         return found
 
     def _documents(self, assignment: Assignment, entry: Entry, tree: AttemptTree) -> Brought:
@@ -126,7 +127,7 @@ class Toolboxes:
             return Brought(left_out={name: _words(error) for name in document_tools.NAMES})
         return document_tools.brought(self._reach.documents, assignment.documents, folders, tree)
 
-    def _sources(self, assignment: Assignment, entries: Sequence[Entry]) -> list[Brought]:
+    def _sources(self, assignment: Assignment, entries: Sequence[Entry], readable: bool) -> list[Brought]:
         from reconvene.adapters.tools import source_tools
 
         given: dict[str, source_tools.Given] = {}
@@ -143,12 +144,21 @@ class Toolboxes:
             writable = entry.name == "graph" and not entry.options.get("read")
             for name, source in found.items():
                 given.setdefault(name, source_tools.Given(source, entry.name, writable))
-        if not given:
+        folders: Mapping[str, Folder] = {}
+        try:
+            folders = {} if named or self._reach.folders is None else self._reach.folders(assignment, {})
+        except UserError as error:
+            left_out["folder*"] = _words(error)
+        if not given and not folders:
             graph = any(entry.name == "graph" for entry in entries)
             names = source_tools.NAMES if graph else source_tools.ASKING
             every = left_out | dict.fromkeys(names, "; ".join(left_out.values()))
             return [Brought(left_out=every, expected=not named)]
-        return [source_tools.brought(given), Brought(left_out=left_out, expected=not named)]
+        if not given:
+            left_out["query_source"] = "; ".join(left_out.values())
+        of = next((one.entry for one in given.values()), entries[0].name)
+        asked = source_tools.brought(given, folders, of, readable=readable)
+        return [asked, Brought(left_out=left_out, expected=not named)]
 
 
 def _kind(entry: Entry) -> str:

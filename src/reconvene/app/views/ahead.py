@@ -14,6 +14,7 @@ from reconvene.core.facts.book import Book
 from reconvene.core.facts.state import Frame, RunState
 from reconvene.core.person import attention, rulings
 from reconvene.core.person.checkpoint import WITHOUT
+from reconvene.core.run.advance import item_key
 from reconvene.core.shown import scope
 from reconvene.core.working.acting import again, named, tried_again
 from reconvene.language.expressions import ExpressionError, evaluate
@@ -246,11 +247,17 @@ def title_of(item: object, key: str) -> str:
 
 def _count(state: RunState, book: Book, frame: Frame) -> int:
     """How many items there are now; 0 where that cannot be told."""
+    return len(listed(state, book, frame))
+
+
+def listed(state: RunState, book: Book, frame: Frame) -> list[tuple[str, object]]:
+    """The items of its list as they are now, by their keys; none where that cannot be told."""
     each = book.phase(frame.phase).each
     if each is None:
-        return 0
+        return []
     try:
         found = evaluate(each.of, scope.for_expression(state, book, each.of))
     except ExpressionError:
-        return 0
-    return len(found) if isinstance(found, list) else 0
+        return []
+    items = found if isinstance(found, list) else []
+    return [(item_key(item, each.key, index), item) for index, item in enumerate(items)]

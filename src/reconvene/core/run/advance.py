@@ -150,14 +150,14 @@ def _next_item(tx: Transaction, frame: Frame) -> bool:
     if items is None:
         return False
     for index, item in enumerate(items):
-        key = _item_key(item, each.key, index)
+        key = item_key(item, each.key, index)
         if key not in frame.done:
             tx.emit(e.ItemStarted(at=tx.now, scope=frame.scope, key=key, index=index, item=tx.keep(item)))
             return True
     return _close_phase(tx, frame, "items")
 
 
-def _item_key(item: object, key: str, index: int) -> str:
+def item_key(item: object, key: str, index: int) -> str:
     if isinstance(item, dict):
         found = item.get(key)
         return str(found) if found not in (None, "") else str(index + 1)
