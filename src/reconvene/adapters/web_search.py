@@ -34,7 +34,7 @@ class CommandSearch:
         return os.path.basename(self._argv[0])
 
     def search(self, query: str) -> str:
-        asked = " ".join(query.split()).lstrip("-")  # never an option
+        asked = redact_text(" ".join(query.split()).lstrip("-"), self._environ)  # never an option
         if not asked:
             raise UserError("There is nothing to look for.")
         if not self._agrees(asked):
