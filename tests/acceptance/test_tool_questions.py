@@ -125,7 +125,7 @@ def test_what_one_entry_asks_holds_for_its_own_sources_and_no_others(tmp_path: P
         kind = "sqlite"
 
     given = {"net": Given(Nothing(), "graph", True), "shop": Given(Nothing(), "sql", False)}  # type: ignore[arg-type]
-    tools = {one.info.name: one.info for one in source_tools.brought(given).tools}
+    tools = {one.info.name: one.info for one in source_tools.brought(given, {}, "graph", readable=False).tools}
     assert [tools["query_source"].entry({"source": name}) for name in ("net", "shop", "?")] == ["graph", "sql", "graph"]
     assert tools["change_graph"].entry({"source": "shop"}) == "graph"
 

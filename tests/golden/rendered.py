@@ -108,7 +108,7 @@ ALLOWED: tuple[Allowed, ...] = (
     Allowed("troubles/*/shown/*", "a stop says whose words it tells.", swap(r"- the check of \w+ says: ", "- ")),
     *(
         Allowed(name, "an option that goes back says that what is there stays.", swap(*_BACK))
-        for name in ("*/shown/*", "*/told/*")
+        for name in ("[!j]*/shown/*", "[!j]*/told/*")  # job was recorded later
     ),
     *(
         Allowed(f"[!j]*/{way}/*/prompts/*", why, swap(now, then))  # job was recorded later

@@ -63,9 +63,9 @@ def _together(before: list[object], more: list[object]) -> list[object]:
 
 
 def missing_inputs(workflow: Workflow, given: Mapping[str, object]) -> list[str]:
-    """Those that are needed. What is empty is not given."""
-    needed = [name for name, spec in workflow.inputs.items() if spec.required and spec.default is None]
-    return [name for name in needed if not str(given.get(name, "")).strip()]
+    return [
+        name for name, spec in workflow.inputs.items() if spec.required and spec.default is None and name not in given
+    ]
 
 
 def input_value(name: str, spec: Input, text: str) -> object:
