@@ -11,6 +11,7 @@ from support.fuse import noted
 from support.proof import PLAY, Cast, read_log, survive, untroubled
 from support.shape import attempts
 
+from exploring import part
 from forks import Forks
 from reconvene.core.facts.events import CheckpointOpened
 
@@ -30,7 +31,7 @@ PLACES = {
 }
 
 
-@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("place", part(PLACES, 2))
 def test_a_run_killed_at_any_boundary_resumes_to_the_same_end(forks: Forks, memory: Path, place: str) -> None:
     cast = Cast()
     expected = untroubled(forks, memory / "untroubled", cast)

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from support.proof import Cast, read_log, survive, untroubled
 
+from exploring import part
 from forks import Forks
 from reconvene.core.facts.events import RunReopened, WorkflowUpgraded
 
@@ -25,7 +26,7 @@ PLACES = {
 }
 
 
-@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("place", part(PLACES))
 def test_a_mended_run_killed_at_any_boundary_resumes_to_the_same_end(forks: Forks, memory: Path, place: str) -> None:
     cast = Cast(agents=2)
     expected = untroubled(forks, memory / "untroubled", cast, PLAY)
