@@ -264,15 +264,15 @@ def _rewrite(tally: Tally, chance: Random, most: int = 7, *, copies: bool = True
     there = [line for line in plan.lines[found.place.first - 1 : found.place.last] if line.text.strip()]
     lines = [line for line in there if _says_something(line)] or there
     # A copy is the commented text only where nothing of it stands elsewhere as itself, where these words stand nowhere
-    # else, or where it stands between the same lines: nobody can tell a line that was moved from one that was written
-    # anew, word for word.
+    # else, or where it says to the letter what the text says (`twin`: that stands elsewhere now; `anew`: that is gone)
+    # and stands beside the same lines: nobody can tell a line that was moved from one that was written anew.
     right = all(line.of & mine for line in lines)
-    of_mine = all((line.of | line.copy_of) & mine for line in lines)
-    copied = of_mine and all(line in lines for line in itself)
+    copied = all((line.of | line.copy_of) & mine for line in lines) and all(line in lines for line in itself)
     word_for_word = once and _bare(found.text) == _bare(anchor.quote)
     were, are = (_beside(*one) for one in ((seen, anchor), (plan.text, found.place)))
-    in_its_place = of_mine and were == are
-    assert right or copied or word_for_word or in_its_place, f"on other text: {found.text!r} for {anchor.quote!r}"
+    twin = were == are and [line.text for line in lines] == [line.text for line in itself]
+    anew = not itself and found.text == anchor.quote and any(one == now != "" for one, now in zip(were, are))
+    assert right or copied or word_for_word or twin or anew, f"on other text: {found.text!r} for {anchor.quote!r}"
     assert word_for_word or not unchanged, f"on {found.text!r}, though it stands there: {anchor.quote!r}"
     tally.found += bool(itself)
     tally.kept += unchanged

@@ -32,7 +32,8 @@ _AROUND = 3  # lines with words on either side
 _FEW_LETTERS = 4  # with fewer, the same words may well be others
 _BROKEN_ANEW = 8  # words: so many in a row are the same text wherever lines end
 _BETWEEN = 0.6  # likeness, where the lines on both sides are the same
-_BESIDE = 0.75  # where those on one side are
+_BESIDE = 0.75  # where those on one side are, or where a text is short
+_SHORT = 6  # words: with fewer, little words alone make two texts alike
 _TWIN = 0.5  # something else that is so much alike may be what became of it
 _FEW_WORDS = 3
 _MOST_TWINS = 40
@@ -335,7 +336,8 @@ def _reworded(before: _Page, rows: range, after: _Page) -> Place | None:
     free = [at for at in gap.rows if after.rows[at] not in before.counts]
     parts = [part for part in _stretches(free, _room(rows)) if gap.fits(part, free)]
     scored = [(likeness(words, after.words(part)), -len(part), -part.start) for part in parts]
-    if not scored or max(scored)[0] < gap.least:
+    least = gap.least if len(words) >= _SHORT else _BESIDE
+    if not scored or max(scored)[0] < least:
         return None
     best = max(scored)
     part = after.trimmed(parts[scored.index(best)])
