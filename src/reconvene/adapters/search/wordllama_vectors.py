@@ -9,9 +9,9 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from functools import cached_property
-from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
+from reconvene.adapters.search.wheel_files import folder_of, tokenizer, weights
 from reconvene.search_ports import Unembedded
 
 if TYPE_CHECKING:
@@ -21,16 +21,13 @@ if TYPE_CHECKING:
 
 _WEIGHTS = os.path.join("weights", "l2_supercat_256.safetensors")
 _TOKENIZER = os.path.join("tokenizers", "l2_supercat_tokenizer_config.json")
+_EMBEDDING = "embedding.weight"
 INSTALL = "pip install 'reconvene[search]'"
 
 
 def folder() -> str:
     """Of the installed package; "" where it is not there, or what is needed of it."""
-    spec = find_spec("wordllama")
-    found = next(iter(spec.submodule_search_locations or ()), "") if spec else ""
-    there = found and all(os.path.isfile(os.path.join(found, name)) for name in (_WEIGHTS, _TOKENIZER))
-    needed = all(find_spec(name) for name in ("numpy", "safetensors", "tokenizers"))
-    return found if there and needed else ""
+    return folder_of("wordllama", (_WEIGHTS, _TOKENIZER))
 
 
 class WordLlamaVectors:
@@ -59,23 +56,15 @@ class WordLlamaVectors:
 
     @cached_property
     def _tokenizer(self) -> Tokenizer:
-        from tokenizers import Tokenizer
-
-        try:
-            found = Tokenizer.from_file(os.path.join(self._folder, _TOKENIZER))
-        except Exception as error:  # the library raises nothing narrower
-            raise Unembedded(f"the tokenizer of wordllama cannot be read ({error})") from error
+        found = tokenizer(os.path.join(self._folder, _TOKENIZER), "wordllama")
         found.no_truncation()
         return found
 
     @cached_property
     def _weights(self) -> Matrix:
-        from safetensors import SafetensorError
-        from safetensors.numpy import load_file
-
         from reconvene.adapters.search.vectors import np
 
-        try:
-            return load_file(os.path.join(self._folder, _WEIGHTS))["embedding.weight"].astype(np.float32)
-        except (SafetensorError, OSError, KeyError) as error:
-            raise Unembedded(f"the weights of wordllama cannot be read ({error})") from error
+        found = weights(os.path.join(self._folder, _WEIGHTS), "wordllama")
+        if _EMBEDDING not in found:
+            raise Unembedded(f"the weights of wordllama cannot be read ({_EMBEDDING} is not there)")
+        return found[_EMBEDDING].astype(np.float32)
