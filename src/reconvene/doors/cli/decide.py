@@ -134,6 +134,7 @@ def _wanted(call: Call, engine: Engine, run: str) -> tuple[Binding, ...]:
 def _list_options(call: Call, engine: Engine, run: str) -> None:
     """What can be decided here, each option with what follows from it and the fields that it takes."""
     from reconvene.app import queries
+    from reconvene.doors.shared.asked_of import asked_of
     from reconvene.doors.shared.comment_lines import still_open
     from reconvene.doors.shared.options import on_offer
     from reconvene.doors.shared.passages import question_line
@@ -143,10 +144,12 @@ def _list_options(call: Call, engine: Engine, run: str) -> None:
     if point is None:
         raise _no_checkpoint(engine.load(run))
     if call.as_json:
-        own = {"question": point.question, "options": point.options, "fields": point.fields}
+        own = {"question": point.question, "options": point.options, "fields": point.fields, "who": point.who}
         put_json({"run": run, **own, "comments": point.comments})
         return
     say(question_line(point))
+    for line in asked_of(point):
+        say(line)
     if point.comments:
         put("\ncomments that are still open:")
         for line in still_open(point.comments, call.command("comments", run)):
