@@ -121,6 +121,24 @@ def test_the_notes_of_the_first_reach_the_second_and_change_no_version(home: Hom
     assert done.code == 0, "what bob was shown before is still what is open"
 
 
+def test_what_an_approver_said_before_goes_with_the_approval(home: Home) -> None:
+    """At a terminal one says something first and chooses then: it is the same as a note."""
+    home.by("bob", "show", RUN)
+    assert home.decide("cyd", "Approve").code == 3
+    home.by("ada", "remark", RUN, "Mind the fees.")
+    assert home.decide("bob", "Reject").code == 3, "he has seen it now"
+    assert home.decide("ada", "Reject").code in (0, 1, 2), "and chose as she does"
+
+
+def test_a_remark_after_ones_own_approval_starts_the_count_again_until_one_approves_anew(home: Home) -> None:
+    home.decide("ada", "Approve")
+    home.by("ada", "remark", RUN, "Or rather not?")
+    assert home.decide("bob", "Approve").code == 3
+    assert home.decide("ada", "Approve").code == 0
+    (decision,) = home.events("DecisionRecorded")
+    assert decision["approved"] == ["bob", "ada"]
+
+
 def test_two_who_disagree_decide_nothing_and_both_see_it(home: Home) -> None:
     home.decide("ada", "Approve")
     done = home.decide("bob", "Reject")

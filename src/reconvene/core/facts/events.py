@@ -741,13 +741,14 @@ class ApprovalRecorded(Act, frozen=True, kw_only=True):
     checkpoint: str
     option: str
     choice: str  # digest of the option and the answers: who chooses the same gives the same
-    version: str  # of the checkpoint when it was recorded
+    version: str  # of the checkpoint, without what this person said there: that stands beside it
+    was: str = ""  # the version with that, "" = the same: who approved it has approved this
     digest: str = ""  # these five as in DecisionRecorded
     fields: str = ""
     source: str = ""
     since: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()  # of the remarks, those that are new with it: they change no version
+    notes: tuple[str, ...] = ()  # what this person said there, and stands beside the version from now on
 
 
 class ValuesSet(Event, frozen=True):

@@ -1005,7 +1005,11 @@ def _checkpoint_overdue(state: RunState, ev: e.CheckpointOverdue) -> RunState:
 
 def _approval_recorded(state: RunState, ev: e.ApprovalRecorded) -> RunState:
     before = state.world.pending
-    others = tuple(one for one in before.approvals if one.user != ev.user)
+    others = tuple(
+        replace(one, version=ev.version) if ev.was and one.version == ev.was else one
+        for one in before.approvals
+        if one.user != ev.user
+    )
     return _set_pending(state, ev, approvals=(*others, ev), notes=(*before.notes, *ev.notes))
 
 

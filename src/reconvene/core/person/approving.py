@@ -6,6 +6,8 @@ as the checkpoint has that version. Only proved names count, whatever people cal
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from reconvene.core.facts import commands as c
 from reconvene.core.facts import events as e
 from reconvene.core.facts.actors import Actor
@@ -15,6 +17,7 @@ from reconvene.core.facts.named_people import TEAM, is_name, named
 from reconvene.core.facts.state import RunState
 from reconvene.core.person.checkpoint import current_digest
 from reconvene.core.person.remarking import add_remarks
+from reconvene.core.shown import on_record
 from reconvene.core.working.transaction import Transaction
 from reconvene.errors import Forbidden, Refused, StaleDecision
 
@@ -107,15 +110,19 @@ def approved(
             f"{offered.label!r} needs {offered.needs} different people, and nothing proves who you are.",
             hint="Decide from your own account, or with your token: reconvene people token NAME",
         )
-    choice, version = digest_of(to_json([offered.label, answers])), current_digest(tx.state)
-    others = tuple(one.user for one in counting(tx.state) if one.choice == choice and one.user != tx.user)
+    choice = digest_of(to_json([offered.label, answers]))
+    now, version = current_digest(tx.state), _without_own(tx)[1]
+    others = tuple(
+        one.user
+        for one in tx.state.world.pending.approvals
+        if one.user != tx.user and one.choice == choice and one.version in (now, version)
+    )
     if len(others) + 1 >= offered.needs:
         return (*others, tx.user)
-    before = len(tx.state.record.remarks)
     ids = add_remarks(tx, command.remarks, command.by, command.door)
-    fresh = {tx.state.record.remarks[number].id for number in range(before + 1, len(tx.state.record.remarks) + 1)}
+    notes, version = _without_own(tx)
     mine = next((one for one in tx.state.world.pending.approvals if one.user == tx.user), None)
-    if not fresh and mine is not None and (mine.choice, mine.version) == (choice, version):
+    if not notes and mine is not None and (mine.choice, mine.version) == (choice, version):
         return ()  # said already
     tx.emit(
         e.ApprovalRecorded(
@@ -124,14 +131,24 @@ def approved(
             option=offered.label,
             choice=choice,
             version=version,
+            was=now if now != version else "",
             digest=command.digest,
             fields=tx.keep(answers).digest if answers else "",
             source=command.source,
             since=command.since,
             remarks=ids,
-            notes=tuple(one for one in ids if one in fresh),
+            notes=notes,
             by=command.by,
             door=command.door,
         )
     )
     return ()
+
+
+def _without_own(tx: Transaction) -> tuple[tuple[str, ...], str]:
+    """What this person said here and stands in the version so far; and the version without it."""
+    state, pending = tx.state, tx.state.world.pending
+    said = [one for one in on_record.remarks_here(state) if one.user == tx.user and not one.diff]
+    notes = tuple(one.id for one in said if one.id not in pending.notes)
+    aside = replace(pending, notes=(*pending.notes, *notes))
+    return notes, current_digest(replace(state, world=replace(state.world, pending=aside)))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 from msgspec import structs
 
+from reconvene.core.person.permitted import require_role
 from reconvene.doors.cli.accepting import open_to_change
 from reconvene.doors.cli.acting_again import RUN_AGAIN
 from reconvene.doors.cli.common import (
@@ -87,6 +88,7 @@ def decide(
     or a program on this machine, that is said, nobody is asked, and `resume` goes on.
     """
     engine, found = open_to_change(call, run)
+    require_role(engine.actor, "decider", "to decide")
     if option is None and (no_drive or fields or feedback or not call.interactive):
         _list_options(call, engine, found)
         raise UserError(
