@@ -42,8 +42,9 @@ Examples:
     metavar="SECONDS",
     help="How long agents at work may go on when the worker is told to stop.",
 )
+@click.option("--attached", is_flag=True, hidden=True)  # started by `serve`: see doors/http/driving.py
 @BY
-def worker(call: Call, slots: int, once: bool, drain: float) -> int:
+def worker(call: Call, slots: int, once: bool, drain: float, attached: bool) -> int:
     """Drive every run that is due to its next stop, and go on to the next, until you stop it.
 
     Due is what `decide --no-drive` or `new` left, what a process that died left in the middle, a run whose provider may
@@ -58,16 +59,18 @@ def worker(call: Call, slots: int, once: bool, drain: float) -> int:
 
     require_person("to drive runs")
     engine = open_home(call)
-    shows = _Shows(call, engine)
+    shows = _Shows(call, engine, attached=attached)
     with for_us_only(drawn=False), asyncio.Runner() as loop:
         try:
-            loop.run(_work(call, engine, shows, slots, drain, once=once))
+            loop.run(_work(call, engine, shows, slots, drain, once=once, attached=attached))
         finally:
             loop.run(engine.close())
     return 0
 
 
-async def _work(call: Call, engine: Engine, shows: _Shows, slots: int, drain: float, *, once: bool) -> None:
+async def _work(
+    call: Call, engine: Engine, shows: _Shows, slots: int, drain: float, *, once: bool, attached: bool
+) -> None:
     import asyncio
 
     from reconvene.app.left_behind import end_own
@@ -91,9 +94,24 @@ async def _work(call: Call, engine: Engine, shows: _Shows, slots: int, drain: fl
 
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stop)
-    if not call.as_json:
+    if attached:
+        _listen(works, loop, stop)
+    elif not call.as_json:
         note(f"driving what is due in {clean(call.home)}, {slots} at once; Ctrl-C stops")
     await works.work(once=once)
+
+
+def _listen(works: Worker, loop: AbstractEventLoop, stop: Callable[[], None]) -> None:
+    """To who started this process: each line says that something may be due, the end that they are gone."""
+
+    def heard() -> None:
+        if os.read(0, 4096):
+            works.wake()
+        else:
+            loop.remove_reader(0)
+            stop()
+
+    loop.add_reader(0, heard)
 
 
 def _leave(works: Worker, loop: AbstractEventLoop, drain: float) -> None:
@@ -122,9 +140,10 @@ class _Shows:
     """A line for each run that was driven: for scripts an object, on what was standard output when this began. What
     agents print meanwhile goes elsewhere."""
 
-    def __init__(self, call: Call, engine: Engine) -> None:
+    def __init__(self, call: Call, engine: Engine, *, attached: bool = False) -> None:
         self._call = call
         self._engine = engine
+        self._attached = attached  # whoever started this process shows also what agents are at
         try:
             self._out: TextIO = os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="utf-8")
         except (OSError, ValueError):  # no real file, as in tests
@@ -136,6 +155,8 @@ class _Shows:
         def tell(line: str) -> None:
             note(f"{run}  {line}")
 
+        if self._attached:
+            return lambda progress: self._put(to_json({"progress": progress._asdict()}))
         return Watcher() if self._call.as_json else Written(tell)
 
     def __call__(self, told: Told) -> None:

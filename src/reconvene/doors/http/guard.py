@@ -1,0 +1,93 @@
+"""What is refused before any door looks, and what every answer says to the browser.
+
+A browser sends `Host` with the name by which it found the server, and `Origin` with what a page asks for. A name of
+somebody else's that points here is another host; a page of somebody else's has another origin. Both are refused. What
+changes something and is proved by a cookie alone must say that it comes from a page of ours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, MutableMapping
+from typing import TYPE_CHECKING, Any
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import HTTPConnection
+
+from reconvene.doors.http.told_errors import problem
+
+if TYPE_CHECKING:
+    from starlette.responses import Response
+    from starlette.types import ASGIApp, Receive, Scope, Send
+
+    from reconvene.doors.http.callers import Caller
+
+_SAFE = ("GET", "HEAD", "OPTIONS")
+_POLICY = "; ".join((
+    "default-src 'none'", "script-src 'self'", "style-src 'self'", "img-src 'self'", "font-src 'self'",
+    "connect-src 'self'", "form-action 'self'", "frame-ancestors 'none'", "base-uri 'none'",
+))  # fmt: skip
+_SAID = {
+    "content-security-policy": _POLICY,
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+    "referrer-policy": "no-referrer",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "permissions-policy": "camera=(), geolocation=(), microphone=()",
+}
+
+
+class Guard:
+    """`hosts`: the names that the server answers to, with their ports. `find`: who asks. `open`: paths that need
+    nobody to be known."""
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        hosts: Iterable[str],
+        find: Callable[[HTTPConnection], Caller | None],
+        is_open: Callable[[str], bool],
+        unknown: Callable[[HTTPConnection], Response],
+        *,
+        secure: bool = False,
+    ) -> None:
+        self._app = app
+        self._hosts = frozenset(name.casefold() for name in hosts)
+        self._find = find
+        self._is_open = is_open
+        self._unknown = unknown
+        self._origins = frozenset(f"{'https' if secure else 'http'}://{name}" for name in self._hosts)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan":
+            await self._app(scope, receive, send)
+            return
+        if scope["type"] != "http":
+            return
+
+        async def send_with(message: MutableMapping[str, Any]) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                for name, value in _SAID.items():
+                    headers.setdefault(name, value)
+                headers.setdefault("cache-control", "no-store")
+            await send(message)
+
+        answer = self._refused(scope)
+        await (answer if answer is not None else self._app)(scope, receive, send_with)
+
+    def _refused(self, scope: Scope) -> Response | None:
+        headers, asks = Headers(scope=scope), HTTPConnection(scope)
+        hosts, origins = headers.getlist("host"), headers.getlist("origin")
+        if len(hosts) != 1 or hosts[0].casefold() not in self._hosts:
+            return problem(421, "This server does not answer to that name.", "Start it with --allowed-host NAME.")
+        if any(origin.casefold() not in self._origins for origin in origins):
+            return problem(403, "Web pages of others may not ask here.")
+        caller = self._find(asks)
+        scope["caller"] = caller
+        if caller is None:
+            return None if self._is_open(scope["path"]) else self._unknown(asks)
+        changes = scope["method"] not in _SAFE
+        if changes and caller.by_cookie and not origins and headers.get("sec-fetch-site") != "same-origin":
+            return problem(403, "What changes something must come from a page of this server, or with a token.")
+        return None

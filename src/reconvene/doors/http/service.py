@@ -1,0 +1,67 @@
+"""What the doors over HTTP work with: the engine of one home, and the one thread in which it is used.
+
+Engines and what workflows say are used by one thread at a time. Requests are answered on the event loop; what they ask
+of the engine is handed to that thread, in turn. Agents are driven by another process (see `driving`), so no page waits
+for them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from reconvene.app.engine import Engine
+    from reconvene.core.facts.commands import Command
+    from reconvene.core.facts.state import RunState
+    from reconvene.doors.http.callers import Caller
+
+T = TypeVar("T")
+
+
+class Service:
+    """`permit`: refuses a run of which the person has not accepted what it starts. `wake`: something may be due."""
+
+    def __init__(
+        self,
+        open_engine: Callable[[], Engine],
+        home: str,
+        permit: Callable[[Engine, str], None],
+        wake: Callable[[], None],
+    ) -> None:
+        self._open_engine = open_engine
+        self._permit = permit
+        self._wake = wake
+        self._thread = ThreadPoolExecutor(1, "engine")
+        self._engine: Engine | None = None
+        self.home = home
+
+    async def do(self, work: Callable[[Engine], T]) -> T:
+        """In the engine's thread. What was begun is finished, whether or not anybody still waits for it."""
+        return await asyncio.get_running_loop().run_in_executor(self._thread, lambda: work(self._opened()))
+
+    def _opened(self) -> Engine:
+        if self._engine is None:
+            self._engine = self._open_engine()
+        return self._engine
+
+    async def submit(self, caller: Caller, run: str, command: Command, *, once: bool = False) -> RunState:
+        """Recorded as what this caller did; whoever drives goes on with it."""
+
+        def record(engine: Engine) -> RunState:
+            self._permit(engine, run)
+            return engine.submit(run, command, once=once)
+
+        state = await self.do(record)
+        self._wake()
+        return state
+
+    async def close(self) -> None:
+        def end() -> None:
+            if self._engine is not None:
+                asyncio.run(self._engine.close())
+
+        await asyncio.get_running_loop().run_in_executor(self._thread, end)
+        self._thread.shutdown()

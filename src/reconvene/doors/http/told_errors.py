@@ -1,0 +1,40 @@
+"""Errors as answers: what scripts get of RFC 9457, with the words and the hint that the terminal would print."""
+
+from __future__ import annotations
+
+from starlette.responses import Response
+
+from reconvene.app.views.encoding import encoded
+from reconvene.errors import Busy, ReconveneError, Refused, Repeated, StaleDecision, StoreError, UserError
+
+TYPE = "application/problem+json"
+_TITLES = {
+    400: "The request cannot be read", 401: "Nobody is known", 403: "Not allowed", 404: "Not found",
+    405: "Not so", 409: "Not as it was", 413: "Too large", 421: "Another name", 422: "Does not fit",
+    428: "Which version?", 500: "Something broke", 503: "Not now",
+}  # fmt: skip
+
+
+def problem(status: int, detail: str, hint: str = "", **more: object) -> Response:
+    """`more`: further members, such as `field` or `changes`."""
+    said = {"type": "about:blank", "title": _TITLES.get(status, "Not done"), "status": status, "detail": detail}
+    body = encoded({**said, **({"hint": hint} if hint else {}), **more})
+    headers = {"www-authenticate": "Bearer"} if status == 401 else None
+    return Response(body, status, headers, TYPE)
+
+
+def status_of(error: ReconveneError) -> int:
+    if isinstance(error, StaleDecision | Repeated | Busy):
+        return 409
+    if isinstance(error, Refused):
+        return 422
+    if isinstance(error, UserError):
+        return 400
+    return 503 if isinstance(error, StoreError) else 500
+
+
+def told(error: ReconveneError) -> Response:
+    more: dict[str, object] = {}
+    if isinstance(error, StaleDecision):
+        more = {"changes": error.changes, "version": error.now}
+    return problem(status_of(error), error.message, error.hint, **more)

@@ -1,0 +1,1 @@
+"""REST over the same read model as every door: /api/v1, and /health."""

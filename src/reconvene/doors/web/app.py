@@ -1,0 +1,58 @@
+"""The whole server as one application: pages, API, and what guards them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+
+from starlette.applications import Starlette
+
+from reconvene.doors.http.guard import Guard
+from reconvene.doors.http.told_errors import problem, told
+from reconvene.doors.rest import routes as rest
+from reconvene.doors.web import pages
+from reconvene.doors.web.drawing import page
+from reconvene.errors import ReconveneError
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from starlette.requests import HTTPConnection, Request
+    from starlette.responses import Response
+    from starlette.types import ASGIApp
+
+    from reconvene.doors.http.callers import Callers
+    from reconvene.doors.http.service import Service
+
+_OPEN = ("/health", "/enter")
+
+
+def application(service: Service, callers: Callers, hosts: Iterable[str]) -> ASGIApp:
+    @asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        yield
+        await service.close()
+
+    async def failed(asks: Request, error: Exception) -> Response:
+        assert isinstance(error, ReconveneError)
+        if asks.url.path.startswith(rest.PREFIX):
+            return told(error)
+        return page(asks, "problem.html", status=400, error=error)
+
+    app = Starlette(
+        routes=[*rest.routes(service), *pages.routes(service, callers)],
+        lifespan=lifespan,
+        exception_handlers={ReconveneError: failed},
+    )
+    return Guard(app, hosts, callers.find, _is_open, _unknown)
+
+
+def _is_open(path: str) -> bool:
+    return path in _OPEN or path.startswith("/static/")
+
+
+def _unknown(asks: HTTPConnection) -> Response:
+    if asks.scope["path"].startswith(rest.PREFIX):
+        return problem(401, "Send the token: Authorization: Bearer TOKEN.")
+    return page(asks, "enter.html", status=401)
