@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from serving import Ground, ground
 from starlette.testclient import TestClient
+
+from serving import Ground, ground
 
 
 @pytest.fixture(scope="module")

@@ -6,12 +6,12 @@ import json
 from typing import Any
 
 import pytest
-from serving import DRAFT, Ground
 from starlette.testclient import TestClient
 
 from reconvene.app import index, queries
 from reconvene.app.views.encoding import encoded
 from reconvene.doors.rest.routes import OPERATIONS, PREFIX
+from serving import DRAFT, Ground
 
 API = "/api/v1"
 
