@@ -13,9 +13,9 @@ from functools import cached_property
 from threading import RLock
 from typing import TYPE_CHECKING, NamedTuple
 
+from reconvene.adapters.shared.sqlite_faults import store_error
 from reconvene.adapters.sqlite.chained import LAST_SEQ, SEQ_BITS, stored, value_at, values
 from reconvene.adapters.sqlite.contents import ADD, Contents, pack, unpack
-from reconvene.adapters.sqlite.faults import store_error
 from reconvene.adapters.sqlite.layout import connect
 from reconvene.adapters.sqlite.presence import Presence
 from reconvene.chain_ports import Deleted, Fault, Stored, Unneeded
