@@ -26,7 +26,7 @@ async def ask(service: Service, caller: Caller, run: str, text: str, listener: L
     def work() -> Reply:
         from reconvene.companion_wiring import companion, model_for
 
-        engine = service.another_engine()
+        engine = service.another_engine(caller)
         try:
             with companion(engine, caller.name, caller.door, run=run, model=model_for("")) as asked:
                 return asked.ask(text, listener or _silent)

@@ -111,6 +111,7 @@ def begun(engine: Engine, caller: Caller, ready: Ready) -> str:
         by=caller.name,
         door=caller.door,
         bindings=ready.bindings,
+        actor=caller.actor,
     )
 
 
