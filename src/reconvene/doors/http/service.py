@@ -12,10 +12,13 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, TypeVar
 
+from reconvene.desk_wiring import open_desk
+
 if TYPE_CHECKING:
     from reconvene.app.engine import Engine
     from reconvene.core.facts.commands import Command
     from reconvene.core.facts.state import RunState
+    from reconvene.desk_ports import Desk
     from reconvene.doors.http.callers import Caller
 
 T = TypeVar("T")
@@ -36,7 +39,15 @@ class Service:
         self._wake = wake
         self._thread = ThreadPoolExecutor(1, "engine")
         self._engine: Engine | None = None
+        self._desk: Desk | None = None
         self.home = home
+
+    @property
+    def desk(self) -> Desk:
+        """What is kept for people beside the logs. Quick, and any thread may use it."""
+        if self._desk is None:
+            self._desk = open_desk(self.home)
+        return self._desk
 
     async def do(self, work: Callable[[Engine], T]) -> T:
         """In the engine's thread. What was begun is finished, whether or not anybody still waits for it."""
@@ -67,6 +78,8 @@ class Service:
         def end() -> None:
             if self._engine is not None:
                 asyncio.run(self._engine.close())
+            if self._desk is not None:
+                self._desk.close()
 
         await asyncio.get_running_loop().run_in_executor(self._thread, end)
         self._thread.shutdown()
