@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from reconvene.app.session import state_after
 from reconvene.app.views.difference import difference
 from reconvene.core.facts import events as e
+from reconvene.core.facts.actors import Actor
 from reconvene.core.facts.book import Book
 from reconvene.core.facts.commands import AnswerCheckpoint, Command, Rollback
 from reconvene.core.facts.state import EMPTY, RunState
@@ -70,15 +71,15 @@ def _states(log: EventLog, run: str) -> Iterator[RunState]:
         yield state
 
 
-def on_what_was_shown(log: EventLog, once: bool) -> Callable[[RunState, Command, str, Book, str, str], Handled]:
+def on_what_was_shown(log: EventLog, once: bool) -> Callable[[RunState, Command, str, Book, str, Actor], Handled]:
     """As `record`, for decisions: on the version that the command names, whoever appended meanwhile. `once`: Repeated
     where the same person took exactly this decision before."""
 
-    def handled(state: RunState, command: Command, now: str, book: Book, claim: str, user: str) -> Handled:
+    def handled(state: RunState, command: Command, now: str, book: Book, claim: str, actor: Actor) -> Handled:
         if not isinstance(command, AnswerCheckpoint | Rollback):
-            return record(state, command, now, book, claim, user)
+            return record(state, command, now, book, claim, actor)
         try:
-            made = record(state, _bound(log, state, command, book, user), now, book, claim, user)
+            made = record(state, _bound(log, state, command, book, actor.user), now, book, claim, actor)
         except StaleDecision as error:
             known = versions(log, state.run, command.digest) if command.digest and not error.now else []
             raise (stale(error.message, known[-1].state, state, book) if known else error) from None
