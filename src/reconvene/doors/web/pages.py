@@ -10,7 +10,7 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from reconvene.doors.http.callers import COOKIE
-from reconvene.doors.web import inbox_pages
+from reconvene.doors.web import decision_pages, inbox_pages
 from reconvene.doors.web.drawing import FOLDER, THEME, THEMES, page
 
 if TYPE_CHECKING:
@@ -44,5 +44,6 @@ def routes(service: Service, callers: Callers) -> list[Route | Mount]:
         Route("/enter", enter),
         Route("/theme", theme, methods=["POST"]),
         *inbox_pages.routes(service),
+        *decision_pages.routes(service),
         Mount("/static", static),
     ]
