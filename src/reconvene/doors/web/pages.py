@@ -9,8 +9,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from reconvene.app import index
-from reconvene.doors.web import entering
+from reconvene.doors.web import decision_pages, entering, inbox_pages
 from reconvene.doors.web.drawing import FOLDER, THEME, THEMES, page
 
 if TYPE_CHECKING:
@@ -28,14 +27,11 @@ def routes(service: Service, callers: Callers) -> list[Route | Mount]:
             answer.set_cookie(THEME, chosen, max_age=365 * 86_400, samesite="lax", path="/")
         return answer
 
-    async def inbox(asks: Request) -> Response:
-        rows = await service.do(lambda engine: index.page(engine.log, "waiting", "", 100).rows)
-        return page(asks, "inbox.html", rows=rows)
-
     static = StaticFiles(directory=FOLDER / "static")
     return [
         *entering.routes(callers),
         Route("/theme", theme, methods=["POST"]),
-        Route("/", inbox),
+        *inbox_pages.routes(service),
+        *decision_pages.routes(service),
         Mount("/static", static),
     ]
