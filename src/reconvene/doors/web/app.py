@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from starlette.applications import Starlette
 
 from reconvene.doors.http.guard import Guard
-from reconvene.doors.http.told_errors import problem, told
+from reconvene.doors.http.told_errors import problem, status_of, told
 from reconvene.doors.rest import routes as rest
 from reconvene.doors.web import pages
 from reconvene.doors.web.drawing import page
@@ -38,7 +38,7 @@ def application(service: Service, callers: Callers, hosts: Iterable[str]) -> ASG
         assert isinstance(error, ReconveneError)
         if asks.url.path.startswith(rest.PREFIX):
             return told(error)
-        return page(asks, "problem.html", status=400, error=error)
+        return page(asks, "problem.html", status=status_of(error), error=error)
 
     app = Starlette(
         routes=[*rest.routes(service), *pages.routes(service, callers)],

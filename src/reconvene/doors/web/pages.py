@@ -11,6 +11,7 @@ from starlette.staticfiles import StaticFiles
 
 from reconvene.app import index
 from reconvene.doors.http.callers import COOKIE
+from reconvene.doors.web import file_pages, record_pages, run_pages, work_pages
 from reconvene.doors.web.drawing import FOLDER, THEME, THEMES, page
 
 if TYPE_CHECKING:
@@ -48,5 +49,9 @@ def routes(service: Service, callers: Callers) -> list[Route | Mount]:
         Route("/enter", enter),
         Route("/theme", theme, methods=["POST"]),
         Route("/", inbox),
+        *run_pages.routes(service),
+        *file_pages.routes(service),
+        *work_pages.routes(service),
+        *record_pages.routes(service),
         Mount("/static", static),
     ]
