@@ -14,8 +14,8 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from reconvene.adapters.sqlite.faults import store_error
-from reconvene.adapters.sqlite.layout import make_private_folder
+from reconvene.adapters.shared.private_folders import make_private_folder
+from reconvene.adapters.shared.sqlite_faults import store_error
 from reconvene.core.facts.actors import ROLES, Role
 from reconvene.errors import StoreError, UserError
 from reconvene.people_ports import Person, Token
