@@ -11,6 +11,7 @@ import pytest
 from starlette.testclient import TestClient
 from tests.browser.furnished import STOPS, furnish
 from tests.browser.serving import engine_of, nothing
+from tests.doors.web.startable import Packaged
 
 from reconvene.app.engine import Engine
 from reconvene.doors.http.callers import Callers
@@ -55,7 +56,7 @@ def sit() -> Iterator[Sit]:
     open_clients: list[TestClient] = []
 
     def sat(home: Path) -> Desk:
-        service = Service(lambda: engine_of(home), str(home), nothing, nothing)
+        service = Service(lambda: engine_of(home), str(home), nothing, nothing, Packaged())
         callers = Callers("ann")
         client = TestClient(application(service, callers, [HOST]), base_url=f"http://{HOST}")
         client.__enter__()

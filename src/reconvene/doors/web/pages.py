@@ -11,7 +11,15 @@ from starlette.staticfiles import StaticFiles
 
 from reconvene.app import index
 from reconvene.doors.http.callers import COOKIE
-from reconvene.doors.web import file_pages, record_pages, run_pages, work_pages
+from reconvene.doors.web import (
+    companion_pages,
+    figures_pages,
+    file_pages,
+    new_run_pages,
+    record_pages,
+    run_pages,
+    work_pages,
+)
 from reconvene.doors.web.drawing import FOLDER, THEME, THEMES, page
 
 if TYPE_CHECKING:
@@ -53,5 +61,8 @@ def routes(service: Service, callers: Callers) -> list[Route | Mount]:
         *file_pages.routes(service),
         *work_pages.routes(service),
         *record_pages.routes(service),
+        *companion_pages.routes(service),
+        *new_run_pages.routes(service),
+        *figures_pages.routes(service),
         Mount("/static", static),
     ]
