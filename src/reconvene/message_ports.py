@@ -87,6 +87,9 @@ class Outbox(Protocol):
     def put_back(self, id: str, attempt: int, due: str) -> None:
         """It was claimed and not tried."""
 
+    def drop_message(self, id: str, attempt: int) -> None:
+        """It was claimed, and nobody wants it."""
+
     def messages(self, limit: int = 0) -> list[Queued]:
         """Newest first; at most `limit`, 0 = all."""
 

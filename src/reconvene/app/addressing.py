@@ -46,7 +46,8 @@ def _of_checkpoint(state: RunState, kind: str) -> Notice:
 
 
 def _of_end(state: RunState) -> Notice:
-    how = f"{state.ended}: {state.outcome or state.why}" if state.outcome or state.why else state.ended
+    parts = dict.fromkeys([state.ended, state.outcome, state.why])
+    how = ": ".join(one_line(part) for part in parts if part)
     return _notice(state, "failed" if state.ended == "failed" else "ended", asks=one_line(how, _ASKS))
 
 

@@ -112,10 +112,12 @@ class Engine:
         bindings: tuple[Binding, ...] = (),
         driving: bool = False,
         prepared: Prepared | None = None,
+        notify: tuple[str, ...] = (),
     ) -> str:
         """Record a new run; nothing works yet. Inputs, settings and bindings are checked against the workflow.
 
-        `driving`: the caller calls `drive` next. Until then nobody else takes the run up."""
+        `driving`: the caller calls `drive` next. Until then nobody else takes the run up. `notify`: the destinations
+        that are told of this run beside those that the settings name."""
         begins = run_values.beginning(
             workflow, inputs or {}, settings or {}, bindings, prepared or Prepared(), self.surroundings, self.discretion
         )
@@ -125,6 +127,7 @@ class Engine:
             run, folder = self.new.free(workflow)
             holder = self._leases.take(run) if driving else ""
             session = Session.new(self.log, self._clock, run, book, self.signer)
+            session.followers = notify or None
             error, *_ = session.submit([begins.command(run, folder, by, door), *begins.prepared.said], blobs)
             if error is None:
                 self._sessions.keep(session)

@@ -53,6 +53,11 @@ class MemoryOutbox:
             if (one := self._own(id, attempt)) is not None:
                 self._outbox[id] = one._replace(due=due, attempts=attempt - 1)
 
+    def drop_message(self, id: str, attempt: int) -> None:
+        with self._lock:
+            if self._own(id, attempt) is not None:
+                del self._outbox[id]
+
     def _own(self, id: str, attempt: int) -> Queued | None:
         one = self._outbox.get(id)
         return one if one is not None and (one.state, one.attempts) == ("waiting", attempt) else None

@@ -106,6 +106,13 @@ class OutboxConformance:
         assert [(one.attempts, one.due) for one in self.log.messages()] == [(0, NOW)]
         assert len(self.claimed()) == 1
 
+    def test_a_message_that_nobody_wants_is_gone(self) -> None:
+        self.leave(message("m1"), message("m2"))
+        self.claimed()
+        self.log.drop_message("m1", 1)
+        self.log.drop_message("m2", 7)
+        assert [one.message.id for one in self.log.messages()] == ["m2"]
+
     def test_what_was_tried_for_too_long_is_given_up_and_can_be_tried_again(self) -> None:
         self.leave(message("m1"), message("m2"), message("m3", "mail"))
         for n in (1, 2):

@@ -24,6 +24,7 @@ _COLUMNS = "id, dest, state, made, due, attempts, error, changed, doc"
 _CLAIM = f"""UPDATE outbox SET due = ?, attempts = attempts + 1 WHERE number IN (
     SELECT number FROM outbox WHERE state = 0 AND due <= ? AND dest IN ({{}}) ORDER BY number LIMIT ?
     ) RETURNING number, {_COLUMNS}"""
+_ANY_DUE = "SELECT 1 FROM outbox WHERE state = 0 AND due <= ? LIMIT 1"
 _OWN = "id = ? AND attempts = ? AND state = 0"
 _DONE = f"UPDATE outbox SET state = 1, error = '', changed = ? WHERE {_OWN}"
 _FAILED = f"UPDATE outbox SET error = ?, due = ?, changed = ? WHERE {_OWN}"
@@ -69,6 +70,9 @@ class OutboxRows:
     def claim_messages(self, now: str, until: str, to: Collection[str], limit: int = 20) -> list[Queued]:
         names = list(to)
         claim = _CLAIM.format(", ".join("?" * len(names)))
+        with self._plain_words():  # most looks find nothing, and need no lock
+            if not self._connection.execute(_ANY_DUE, (now,)).fetchone():
+                return []
         with self._transaction():
             rows = self._connection.execute(claim, (until, now, *names, limit)).fetchall()
         return list(_read(row[1:] for row in sorted(rows)))
@@ -83,6 +87,10 @@ class OutboxRows:
     def put_back(self, id: str, attempt: int, due: str) -> None:
         with self._transaction():
             self._connection.execute(_BACK, (due, id, attempt))
+
+    def drop_message(self, id: str, attempt: int) -> None:
+        with self._transaction():
+            self._connection.execute(f"DELETE FROM outbox WHERE {_OWN}", (id, attempt))
 
     def messages(self, limit: int = 0) -> list[Queued]:
         with self._plain_words():

@@ -14,6 +14,7 @@ from reconvene.doors.cli.accepting import open_to_change
 from reconvene.doors.cli.common import (
     BY,
     LIVE,
+    NOTIFY,
     Call,
     answer,
     binds,
@@ -61,6 +62,7 @@ Examples:
 @binds
 @BY
 @LIVE
+@NOTIFY
 @_RECORDED
 @click.option("--no-input", is_flag=True, help="Never ask: park at the first checkpoint.")
 @click.option("--no-drive", is_flag=True, help="Only record the start; `resume` does the work.")
@@ -114,6 +116,7 @@ def run_command(
 @click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="A setting of the workflow.")
 @binds
 @BY
+@NOTIFY
 @_RECORDED
 @click.option("--no-input", is_flag=True, help="Never ask for inputs that are missing.")
 @_ANYWAY
