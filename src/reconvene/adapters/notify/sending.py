@@ -34,10 +34,10 @@ class ChildSender:
             done = await process.run(
                 argv, json.dumps(order).encode(), "/", self._environ, self._batch, lambda _: None
             )
-        except OSError as error:
-            return [f"who sends it cannot be started: {error.strerror}"]
         except process.TookTooLong as late:
             return _cut([*_results(late.so_far.stdout), f"no answer within {self._batch:g} s"], letters)
+        except OSError as error:
+            return [f"who sends it cannot be started: {error.strerror}"]
         results = _results(done.stdout)
         if done.code and len(results) < len(letters):
             results.append(f"who sends it ended with {done.code}")  # its words may hold the address
