@@ -60,6 +60,10 @@ class Refused(UserError):
     """A command that the run's state does not allow (unknown option, wrong moment, limit reached)."""
 
 
+class Forbidden(Refused):
+    """Somebody else may do this: a role, or the people whom a checkpoint names, keep this person from it."""
+
+
 class StaleDecision(Refused):
     """The run moved on, or what was shown changed. `changes` says what is different now, up to the version `now` of the
     open checkpoint, "" where none is open."""

@@ -23,11 +23,15 @@ from reconvene.settings import HOME_VARIABLE, SETTINGS_FILE, own_folder
 NAME = ".reconvene"
 STORE = "reconvene.db"
 SERVERS = "servers"  # the file that says what servers of one's own can do
+PEOPLE = "people.db"  # who may do what here; not there where nobody is set up
 INDEX = "search.db"  # passages of runs; made from the store, and can be deleted
 OPTION = "--home"
 
 # What lies in a home before its store does. A process that was killed may have left it.
-_BEFORE_THE_STORE = {".gitignore", "id", "recorded", "scratch", "processes", f"{STORE}.new", f"{STORE}.new-journal"}
+_BEFORE_THE_STORE = {
+    *(".gitignore", "id", "recorded", "scratch", "processes", PEOPLE, f"{PEOPLE}-journal"),
+    *(f"{STORE}.new", f"{STORE}.new-journal"),
+}
 _BESIDE_THE_STORE = ("history.git", "manifests", "runs")
 _ONLY_OURS = ("history.git", "manifests")  # many a folder has one named "runs"
 _IGNORE = "# Made by reconvene: nothing in this folder belongs into the repository around it.\n*\n"

@@ -16,6 +16,7 @@ FEEDBACK_MODEL_VARIABLE = "RECONVENE_FEEDBACK_MODEL"
 GATE_MODEL_VARIABLE = "RECONVENE_GATE_MODEL"
 SEARCH_MODEL_VARIABLE = "RECONVENE_SEARCH_MODEL"
 MCP_TOKEN_VARIABLE = "RECONVENE_MCP_TOKEN"
+TOKEN_VARIABLE = "RECONVENE_TOKEN"
 COMPANION_MODEL_VARIABLE = "RECONVENE_COMPANION_MODEL"
 PROVIDER_WAIT_VARIABLE = "RECONVENE_PROVIDER_WAIT"
 DEBUG_VARIABLE = "RECONVENE_DEBUG"
@@ -95,6 +96,11 @@ def search_model() -> str:
 def mcp_token() -> str:
     """Whoever asks the MCP server over HTTP must know it; "" = one is made up."""
     return os.environ.get(MCP_TOKEN_VARIABLE, "").strip()
+
+
+def person_token() -> str:
+    """What proves who somebody is, where people are set up; "" = their account does."""
+    return os.environ.get(TOKEN_VARIABLE, "").strip()
 
 
 def companion_model() -> str:

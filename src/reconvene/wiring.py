@@ -336,6 +336,7 @@ def open_engine(
     from reconvene.app.discretion import Discretion
     from reconvene.app.engine import Engine
     from reconvene.app.run_folders import RunFolders
+    from reconvene.people_wiring import acting
 
     _keep_guest()
     root = os.path.abspath(home)
@@ -389,7 +390,7 @@ def open_engine(
     run_folders = RunFolders(log)
     patience = within(provider_wait())
     discreet = Discretion(environ, aside_for)
-    who = OwnKey(own_folder(), system_user(), say)
+    who, actor = OwnKey(own_folder(), system_user(), say), acting(root)
     return Engine(
-        log, clock, runner, workspace_for, history_for, root, judge, projects, machine, patience, discreet, who
+        log, clock, runner, workspace_for, history_for, root, judge, projects, machine, patience, discreet, who, actor
     )

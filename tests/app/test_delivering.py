@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 
 from reconvene.app.delivering import Delivered, Deliverer
-from reconvene.app.provider_wait import later
+from reconvene.language.times import later
 from reconvene.message_ports import Destination, Letter, Queued
 from reconvene.ports import Append
 from reconvene.testing.memory import MemoryLog

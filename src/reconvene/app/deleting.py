@@ -17,6 +17,8 @@ from reconvene.app.session import Leases, Session
 from reconvene.app.signing import sealing
 from reconvene.app.tombstones import Tombstone, left_of, link_of
 from reconvene.chain_ports import Deleted, Unneeded
+from reconvene.core.facts.actors import Actor
+from reconvene.core.person.permitted import require_role
 from reconvene.errors import Busy, ReconveneError, StoreError, UserError
 from reconvene.ports import EventLog
 
@@ -27,8 +29,9 @@ class Done(NamedTuple):
     folder: str
 
 
-def delete(engine: Engine, run: str, *, by: str = "", door: str = "") -> Done:
-    log = engine.log
+def delete(engine: Engine, run: str, *, by: str = "", door: str = "", actor: Actor | None = None) -> Done:
+    log, actor = engine.log, actor or engine.actor
+    require_role(actor, "admin", "to delete a run")
     gone = left_of(log, run)
     if gone is not None:
         _clear(engine, run, None)
@@ -37,11 +40,10 @@ def delete(engine: Engine, run: str, *, by: str = "", door: str = "") -> Done:
         if not held:
             raise Busy(f"Another process is driving run {run}.", hint=f"Stop it first: reconvene pause {run}")
         session = _session(engine, run)
-        user = engine.signer.user if engine.signer is not None else ""
         name = session.state.name if session is not None else ""
-        doc = msgspec.json.encode(Tombstone(engine.now(), by, user, door, name)).decode()
+        doc = msgspec.json.encode(Tombstone(engine.now(), by, actor.user, door, name)).decode()
         head, value = log.head(run), (log.chain(run) or [(0, b"")])[-1][1]
-        seal = sealing(engine.signer)[1](link_of(run, head, value, doc)) if engine.signer is not None else b""
+        seal = sealing(engine.signer, actor)[1](link_of(run, head, value, doc)) if engine.signer is not None else b""
         left = Deleted(run, head, value, doc, seal)
         log.delete(left, lambda: _unneeded(log, run))
         stayed = _clear(engine, run, session)

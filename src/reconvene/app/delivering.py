@@ -15,8 +15,8 @@ from msgspec import Struct
 
 from reconvene.app import index
 from reconvene.app.message_text import letter
-from reconvene.app.provider_wait import later
 from reconvene.errors import ReconveneError
+from reconvene.language.times import later
 from reconvene.message_ports import Destination, Letter, Message, Queued, Sender
 from reconvene.ports import Clock, EventLog
 

@@ -17,7 +17,7 @@ from reconvene.app.discretion import Discretion
 from reconvene.app.effects import Done, Fault, answered_before, assignment, run_task
 from reconvene.app.files import Files, Scan
 from reconvene.app.left_behind import awaited, leftovers_of, settled, told
-from reconvene.app.provider_wait import ProviderWaits, later, seconds_until, spelled
+from reconvene.app.provider_wait import ProviderWaits
 from reconvene.app.session import Session
 from reconvene.app.turns import Posted, TurnsOf
 from reconvene.core.facts.commands import Claim, Command, HoldTask, RecordAttempt, RecordFault, Resume
@@ -28,6 +28,7 @@ from reconvene.core.run.plan import RunCheck, RunTask, Work, work
 from reconvene.core.shown.settled_agents import settled_agent
 from reconvene.core.working import spending
 from reconvene.errors import ReconveneError, UserError
+from reconvene.language.times import later, seconds_until, spelled
 from reconvene.ports import AgentRunner, Assignment, Listener, Progress, Projects
 from reconvene.sandbox_ports import Left
 

@@ -6,12 +6,14 @@ import asyncio
 from collections.abc import Callable, Mapping
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from reconvene.app import changed_calls, new_runs, run_values
 from reconvene.app.backoff import USUAL, Patience
 from reconvene.app.discretion import Discretion
 from reconvene.app.driver import Branch, Driver, first_error, silent, tell_passed
 from reconvene.app.files import Files
+from reconvene.app.found_edits import record_edits
 from reconvene.app.left_behind import settle
 from reconvene.app.new_runs import NewRuns
 from reconvene.app.run_ids import named_run
@@ -22,6 +24,7 @@ from reconvene.app.signing import Signer
 from reconvene.core import kit_finder
 from reconvene.core.definition.bindings import Binding
 from reconvene.core.definition.workflow import Workflow
+from reconvene.core.facts.actors import Actor
 from reconvene.core.facts.book import Book
 from reconvene.core.facts.commands import (
     AddRemark,
@@ -36,6 +39,8 @@ from reconvene.core.facts.commands import (
     Rollback,
 )
 from reconvene.core.facts.state import RunState
+from reconvene.core.person import permitted
+from reconvene.core.person.permitted import require_role
 from reconvene.core.person.undoing import Archive, prunable
 from reconvene.core.run.handle import handle
 from reconvene.core.run.plan import plan, unmade_children
@@ -80,7 +85,9 @@ class Engine:
         patience: Patience = USUAL,
         discretion: Discretion | None = None,
         signer: Signer | None = None,
+        actor: Actor | None = None,
     ) -> None:
+        """`actor`: who acts where a call names nobody; None = the account of this process."""
         self.log = log
         self.projects = projects
         self.surroundings = surroundings
@@ -93,6 +100,7 @@ class Engine:
         self._workspace_for = workspace_for
         self._history_for = history_for
         self.signer = signer  # of what people do through this engine
+        self.actor = actor or Actor(signer.user if signer is not None else "")
         self.new = NewRuns(log, clock, home, workspace_for, signer)
         self._drivers: dict[str, Driver] = {}
         self._leases = Leases(log)
@@ -112,12 +120,14 @@ class Engine:
         bindings: tuple[Binding, ...] = (),
         driving: bool = False,
         prepared: Prepared | None = None,
+        actor: Actor | None = None,
         notify: tuple[str, ...] = (),
     ) -> str:
         """Record a new run; nothing works yet. Inputs, settings and bindings are checked against the workflow.
 
-        `driving`: the caller calls `drive` next. Until then nobody else takes the run up. `notify`: the destinations
-        that are told of this run beside those that the settings name."""
+        `driving`: the caller calls `drive` next. Until then nobody else takes the run up. `actor`: for whom. `notify`:
+        the destinations that are told of this run beside those of the settings."""
+        require_role(actor or self.actor, "decider", "to start a run")
         begins = run_values.beginning(
             workflow, inputs or {}, settings or {}, bindings, prepared or Prepared(), self.surroundings, self.discretion
         )
@@ -126,7 +136,7 @@ class Engine:
         while True:
             run, folder = self.new.free(workflow)
             holder = self._leases.take(run) if driving else ""
-            session = Session.new(self.log, self._clock, run, book, self.signer)
+            session = Session.new(self.log, self._clock, run, book, self.signer, actor or self.actor)
             session.followers = notify or None
             error, *_ = session.submit([begins.command(run, folder, by, door), *begins.prepared.said], blobs)
             if error is None:
@@ -152,8 +162,13 @@ class Engine:
 
     # --- reading and writing ---
 
-    def session(self, run: str) -> Session:
-        return self._sessions.open(run)
+    def session(self, run: str, actor: Actor | None = None) -> Session:
+        """`actor`: who does what is done through it."""
+        return self._sessions.open(run, actor or self.actor)
+
+    def _at_work(self, run: str) -> Session:
+        """For what no role is needed: nobody in person, but the engine itself goes on with the run."""
+        return self._sessions.open(run, replace(self.actor, role=""))
 
     def now(self) -> str:
         return self._clock.now()
@@ -169,14 +184,16 @@ class Engine:
         *,
         driving: bool = False,
         once: bool = False,
+        actor: Actor | None = None,
     ) -> RunState:
         """Record one command, durably, without driving the run on. What a person did in the workspace comes first.
 
         A decision is on disk before anything that follows from it is worked out. `driving`: the caller calls `drive`
         next, which does that. Where nobody else holds the lease it is taken now. `once`: Repeated where the same
-        decision is on record already; else that changes nothing.
+        decision is on record already; else that changes nothing. `actor`: for whom.
         """
-        session = self.session(run)
+        session = self.session(run, actor)
+        permitted.require(session.actor, command)  # before anything is written, edits included
         command = self.discretion.said(session.book.workflow, command)
         files = self.files(session)
         holder = self._leases.take(run) if driving else ""
@@ -186,7 +203,7 @@ class Engine:
             if isinstance(command, Replan) or (
                 isinstance(command, AnswerCheckpoint | Rollback) and session.state.world.open is not None
             ):
-                self._record_edits(session, files, command.by, command.door, tidy=True, held=bool(holder))
+                record_edits(session, files, self._leases, command.by, command.door, tidy=True, held=bool(holder))
                 tidied = True
             if isinstance(command, AnswerCheckpoint):
                 changed_calls.check(session, command)
@@ -221,17 +238,19 @@ class Engine:
                     settle(self.runner, session.state)
                     Branch(self.projects, silent).leave(session.state)
 
-    def scan(self, run: str, *, by: str = "", door: str = "") -> list[str]:
+    def scan(self, run: str, *, by: str = "", door: str = "", actor: Actor | None = None) -> list[str]:
         """Record what a person changed in the workspace; the changed paths."""
-        session = self.session(run)
+        session = self.session(run, actor)
         if session.state.ended:
             return []
-        return self._record_edits(session, self.files(session), by, door)
+        return record_edits(session, self.files(session), self._leases, by, door)
 
-    def prune(self, run: str, *, keep: int = 0, by: str = "", door: str = "") -> tuple[list[Archive], tuple[str, ...]]:
+    def prune(
+        self, run: str, *, keep: int = 0, by: str = "", door: str = "", actor: Actor | None = None
+    ) -> tuple[list[Archive], tuple[str, ...]]:
         """Remove folders kept of undone rounds from the workspace, but for the newest `keep`: what went, and the files
         that stayed because a person changed them."""
-        session = self.session(run)
+        session = self.session(run, actor)
         files = self.files(session)
         changed = files.changed_archives(session)
         pruned = prunable(session.state, keep, changed)
@@ -241,25 +260,6 @@ class Engine:
                 if held:  # whoever drives the run brings its folder up to date otherwise
                     files.remove(session, [path for archive in pruned for path in archive.paths])
         return pruned, changed
-
-    def _record_edits(
-        self, session: Session, files: Files, by: str, door: str, *, tidy: bool = False, held: bool = False
-    ) -> list[str]:
-        """`tidy`: the log is about to move on. Disk and log must agree before that, edits or not: after an undo,
-        whatever a crash left there unnoted would look like a new edit. `held`: the lease is ours already."""
-        scan = files.scan(session, by, door, claims=tidy)
-        if scan.settled:
-            return []
-        command = scan.command
-        if command is not None:
-            session.do(command, scan.blobs)  # where it is refused, the edits stay on disk, and are found again
-        if held:
-            files.restore(session, scan)
-        elif tidy or command is not None:
-            with self._leases.held(session.run) as ours:
-                if ours:
-                    files.restore(session, scan)
-        return [edit.path for edit in command.edits] if command is not None else []
 
     def files(self, session: Session) -> Files:
         return Files(self._workspace_for(session.run, session.state.workspace))
@@ -304,7 +304,7 @@ class Engine:
         handed = self._handed_over.pop(run, None)
         if handed is not None:
             return handed
-        session = self.session(run)  # refuses what nobody could drive, before anything is written
+        session = self._at_work(run)  # refuses what nobody could drive, before anything is written
         if not session.state.ended:
             kit_finder.require(session.book.workflow)
         holder = self._leases.take(run)
@@ -315,7 +315,7 @@ class Engine:
         if not holder:
             raise Busy(f"Another process is driving run {run}.", hint=f"reconvene log {run} --follow shows it working")
         try:
-            session = self.session(run)
+            session = self._at_work(run)
             return _InHand(session, self.files(session), holder, token())
         except BaseException:
             self._leases.give_back(run, holder)
@@ -356,7 +356,7 @@ class Engine:
         """Make what the run's decisions started and a crash left unmade. Whoever drives the run does it, too."""
         with self._leases.held(run) as held:
             if held:
-                self._make_children(self.session(run))
+                self._make_children(self._at_work(run))
 
     def _make_children(self, session: Session) -> None:
         """Make the runs that a decision started and that have no log yet; also after the run's own end."""
@@ -378,9 +378,10 @@ class Engine:
 
     # --- forks and history ---
 
-    def fork(self, run: str, at: int = 0, *, by: str = "", door: str = "") -> str:
+    def fork(self, run: str, at: int = 0, *, by: str = "", door: str = "", actor: Actor | None = None) -> str:
         """A new run with this one's log up to `at` (0 = all of it): remarks travel, open work starts anew."""
-        return self.new.fork(run, at, by, door)
+        require_role(actor or self.actor, "decider", "to fork a run")
+        return self.new.fork(run, at, by, door, actor or self.actor)
 
     def commit_history(self, run: str) -> None:
         """Let the git history catch up with the log."""

@@ -18,6 +18,7 @@ from reconvene.app.session import Session, book_for, due_at, index_row, state_af
 from reconvene.app.signing import Signer, to_sign
 from reconvene.core.definition.bindings import EVERYONE, fitting
 from reconvene.core.definition.workflow import Workflow
+from reconvene.core.facts.actors import Actor
 from reconvene.core.facts.commands import AnswerCheckpoint, Pinned, StartRun
 from reconvene.core.facts.events import AgentsBound, AnyEvent, Forked
 from reconvene.core.facts.evolve import fold
@@ -177,7 +178,7 @@ class NewRuns:
         now = tuple(sorted(held.values(), key=lambda one: one.agent))
         return [AgentsBound(at=forked.at, bindings=now, by=forked.by, user=forked.user, door=forked.door)]
 
-    def fork(self, run: str, at: int, by: str, door: str) -> str:
+    def fork(self, run: str, at: int, by: str, door: str, actor: Actor) -> str:
         """A new run with this one's log up to `at` (0 = all of it): remarks travel, open work starts anew."""
         events = self._log.read(run)
         if not events:
@@ -207,12 +208,12 @@ class NewRuns:
                 source_chain=next((value for seq, value in self._log.chain(run) if seq >= len(prefix)), b"").hex(),
                 workspace=folder,
                 by=by,
-                user=self._signer.user if self._signer is not None else "",
+                user=actor.user,
                 door=door,
             )
             try:
                 own: list[AnyEvent] = [forked, *self._bound_now(forked, state, book.workflow.agents)]
-                made = to_sign(self._signer, state, fold(own, state), own)
+                made = to_sign(self._signer, actor, state, fold(own, state), own)
                 row, due = index_row(made.state), due_at(made.state)
                 self._log.append(new, 0, Append([*prefix, *made.events], row=row, seal=made.seal, due=due))
                 return new

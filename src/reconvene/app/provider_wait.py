@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from datetime import datetime, timedelta
 
 from msgspec import Struct
 
@@ -45,24 +44,3 @@ class ProviderWaits:
 
     def over(self, task: str) -> None:
         self._failing.pop(task, None)
-
-
-def later(now: str, seconds: float) -> str:
-    """A time of the log, so many seconds after another."""
-    at = datetime.fromisoformat(now) + timedelta(milliseconds=round(seconds * 1000))
-    return at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
-
-
-def seconds_until(now: str, then: str) -> float:
-    """0 where it is past."""
-    return max(0.0, (datetime.fromisoformat(then) - datetime.fromisoformat(now)).total_seconds())
-
-
-def spelled(seconds: float) -> str:
-    """`8 s`, `2 min 05 s`, `3 h 10 min`"""
-    whole = max(1, round(seconds))
-    if whole < 60:
-        return f"{whole} s"
-    if whole < 3600:
-        return f"{whole // 60} min {whole % 60:02d} s"
-    return f"{whole // 3600} h {whole % 3600 // 60:02d} min"

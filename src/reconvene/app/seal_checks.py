@@ -27,6 +27,7 @@ class Seals:
         self.unsigned: list[Unsigned] = []
         self._bare: list[Unsigned] = []  # without even a reason
         self._claimed: dict[tuple[str, str], int] = {}  # name, account → acts
+        self._served: dict[tuple[str, str], int] = {}  # whom a process acted for, its key → acts
         self._copied: list[Forked] = []
 
     def take(self, row: Stored, link: bytes, events: Sequence[AnyEvent], state: RunState) -> None:
@@ -54,6 +55,8 @@ class Seals:
             self.unsigned += [Unsigned(one.seq, one.what, one.by, why) for one in acts]
         elif self._signer is not None:
             self._check(self._signer, seal, seq, link, state)
+        if seal.on_behalf_of:
+            self._check_served(seal, [(seq, act) for seq, act in _acts(first, events) if act.user])
 
     def _check(self, signer: Signer, seal: Seal, seq: int, link: bytes, state: RunState) -> None:
         where = f"the signature of event {seq}"
@@ -64,6 +67,16 @@ class Seals:
             expected = f"one that {shown(seal.signed_by)} made over these events and all before them"
             raise misfit(self._run, seq, where, expected, "another")
         self.signed += 1
+
+    def _check_served(self, seal: Seal, acts: list[tuple[int, Act]]) -> None:
+        """A process that signs for one person records no act of another."""
+        whom = seal.on_behalf_of
+        for seq, act in acts:
+            if not isinstance(act, KeyIntroduced):
+                if act.user != whom:
+                    raise misfit(self._run, seq, f"who did event {seq}", f"{whom}, for whom it was signed", act.user)
+                key = (whom, seal.signed_by)
+                self._served[key] = self._served.get(key, 0) + 1
 
     def close(self) -> None:
         """Where people's acts are sealed, one without a seal was put there by somebody else."""
@@ -92,6 +105,9 @@ class Seals:
             seen[key.user] = key.key
         for (by, user), count in self._claimed.items():
             yield f"not proved, only claimed by {user}: the name {by!r} ({count} event{'s' * (count != 1)})"
+        for (whom, signed_by), count in self._served.items():
+            by = f"with {shown(signed_by)} " if signed_by else ""
+            yield f"on behalf of {whom}, {by}of a process that admitted them: {count} event{'s' * (count != 1)}"
         for fork in self._copied:
             where = f"{fork.source}{f' (chain {fork.source_chain})' if fork.source_chain else ''}"
             yield f"copied from {where}: up to event {fork.source_seq}; who signed that, only its own log shows"

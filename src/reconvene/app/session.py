@@ -16,6 +16,7 @@ from reconvene.app.addressing import messages_of
 from reconvene.app.signing import Signer, to_sign
 from reconvene.app.views import projections
 from reconvene.core.definition.workflow import Workflow
+from reconvene.core.facts.actors import Actor
 from reconvene.core.facts.book import Book
 from reconvene.core.facts.commands import Command, GoOn
 from reconvene.core.facts.events import AnyEvent
@@ -29,7 +30,7 @@ from reconvene.wire import replies
 from reconvene.wire.pins import unpin
 from reconvene.wire.snapshot_json import FEWEST_EVENTS, decode_state, due_after, encode_state, snapshot_key
 
-_How = Callable[[RunState, Command, str, Book, str, str], Handled]
+_How = Callable[[RunState, Command, str, Book, str, Actor], Handled]
 _TRIES = 100  # lost compare-and-swaps in a row before giving up
 _KEPT = 8  # runs that stay known
 _WORKFLOWS = 32  # pinned workflows whose books share what was worked out once
@@ -56,10 +57,13 @@ class Session:
         book: Book,
         snapshot: int = 0,
         signer: Signer | None = None,
+        actor: Actor | None = None,
     ) -> None:
+        """`actor`: who does what is done through it; None = the account of this process."""
         self._log = log
         self._clock = clock
         self._signer = signer
+        self.actor = actor or Actor(signer.user if signer is not None else "")
         self._snapshot = snapshot
         self.run = run
         self.state = state
@@ -72,18 +76,22 @@ class Session:
         self._recorded = ""  # the folder that the log names, where the files lie elsewhere now
 
     @classmethod
-    def load(cls, log: EventLog, clock: Clock, run: str, signer: Signer | None = None) -> Session:
+    def load(
+        cls, log: EventLog, clock: Clock, run: str, signer: Signer | None = None, actor: Actor | None = None
+    ) -> Session:
         """Fold the log, from the newest snapshot that this code may trust."""
         state, snapshot = _folded(log, run)
-        return cls(log, clock, run, state, book_for(log, state.workflow, run), snapshot, signer)
+        return cls(log, clock, run, state, book_for(log, state.workflow, run), snapshot, signer, actor)
 
     @classmethod
-    def new(cls, log: EventLog, clock: Clock, run: str, book: Book, signer: Signer | None = None) -> Session:
-        return cls(log, clock, run, EMPTY, book, 0, signer)
+    def new(
+        cls, log: EventLog, clock: Clock, run: str, book: Book, signer: Signer | None = None, actor: Actor | None = None
+    ) -> Session:
+        return cls(log, clock, run, EMPTY, book, 0, signer, actor)
 
-    def again(self) -> Session:
+    def again(self, actor: Actor | None = None) -> Session:
         """Another session of the same run, with what was appended since."""
-        other = Session(self._log, self._clock, self.run, self.state, self.book, self._snapshot, self._signer)
+        other = Session(self._log, self._clock, self.run, self.state, self.book, self._snapshot, self._signer, actor)
         other._told, other._recorded = self._told, self._recorded
         other.refresh()
         return other
@@ -167,10 +175,10 @@ class Session:
     ) -> tuple[RunState, list[AnyEvent], dict[str, bytes], list[ReconveneError | None]]:
         state, events, artefacts = self.state, list[AnyEvent](), dict(blobs)
         outcomes: list[ReconveneError | None] = []
-        now, user = self.now(), self._signer.user if self._signer is not None else ""
+        now = self.now()
         for command in commands:
             try:
-                handled = by(state, command, now, self.book, claim, user)
+                handled = by(state, command, now, self.book, claim, self.actor)
             except ReconveneError as error:
                 outcomes.append(error)
                 continue
@@ -181,7 +189,7 @@ class Session:
         return state, events, artefacts, outcomes
 
     def _append(self, state: RunState, events: list[AnyEvent], artefacts: dict[str, bytes]) -> None:
-        state, recorded, seal = to_sign(self._signer, self.state, state, events)
+        state, recorded, seal = to_sign(self._signer, self.actor, self.state, state, events)
         kept = msgspec.structs.replace(state, workspace=self._recorded) if self._recorded else state
         messages = messages_of(self._log, state, recorded)
         append = Append(recorded, artefacts, index_row(kept), seal, due_at(kept), messages, self.followers)
@@ -290,10 +298,13 @@ class Sessions:
         self._newest: dict[str, Session] = {}
         self._first: dict[str, RunState] = {}  # as each was when it came into hand, or when its history last caught up
 
-    def open(self, run: str) -> Session:
+    def open(self, run: str, actor: Actor | None = None) -> Session:
+        """`actor`: who does what is done through it."""
         known = self._newest.get(run)
-        session = known.again() if known is not None else Session.load(self._log, self._clock, run, self._signer)
-        if known is None:
+        if known is not None:
+            session = known.again(actor)
+        else:
+            session = Session.load(self._log, self._clock, run, self._signer, actor)
             session.place(self._placed)
         self.keep(session)
         return session

@@ -1,7 +1,8 @@
 """A decision holds for what was shown: versions of checkpoints in the log, and what happened since one was shown.
 
 A version is named by the digest that a checkpoint carries. What the person did themselves since (remarks, edits,
-answers) does not make their decision stale: it goes with it. What anybody else did does.
+answers) does not make their decision stale: it goes with it. What anybody else did does, unless they were told of it
+and decide anyway: then that goes with it, on record.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from msgspec.structs import replace
 from reconvene.app.session import state_after
 from reconvene.app.views.difference import difference
 from reconvene.core.facts import events as e
+from reconvene.core.facts.actors import Actor
 from reconvene.core.facts.book import Book
 from reconvene.core.facts.commands import AnswerCheckpoint, Command, Rollback
 from reconvene.core.facts.state import EMPTY, RunState
@@ -69,15 +71,15 @@ def _states(log: EventLog, run: str) -> Iterator[RunState]:
         yield state
 
 
-def on_what_was_shown(log: EventLog, once: bool) -> Callable[[RunState, Command, str, Book, str, str], Handled]:
+def on_what_was_shown(log: EventLog, once: bool) -> Callable[[RunState, Command, str, Book, str, Actor], Handled]:
     """As `record`, for decisions: on the version that the command names, whoever appended meanwhile. `once`: Repeated
     where the same person took exactly this decision before."""
 
-    def handled(state: RunState, command: Command, now: str, book: Book, claim: str, user: str) -> Handled:
+    def handled(state: RunState, command: Command, now: str, book: Book, claim: str, actor: Actor) -> Handled:
         if not isinstance(command, AnswerCheckpoint | Rollback):
-            return record(state, command, now, book, claim, user)
+            return record(state, command, now, book, claim, actor)
         try:
-            made = record(state, _bound(log, state, command, book, user), now, book, claim, user)
+            made = record(state, _bound(log, state, command, book, actor.user), now, book, claim, actor)
         except StaleDecision as error:
             known = versions(log, state.run, command.digest) if command.digest and not error.now else []
             raise (stale(error.message, known[-1].state, state, book) if known else error) from None
@@ -109,7 +111,7 @@ def _bound(log: EventLog, state: RunState, command: _Decision, book: Book, user:
             f"No checkpoint of run {state.run} had the version {command.digest}.", hint=f"reconvene show {state.run}"
         )
     before = found[-1].state
-    own = own_since(log, before, state, command.by, user)
+    own = own_since(log, before, state, command.by, user, anyway=command.anyway == current)
     if own is None:
         raise stale("nothing was decided: what you saw is not what is open now; since then:", before, state, book)
     return replace(command, current=current, since=own)
@@ -121,14 +123,16 @@ def stale(message: str, before: RunState, after: RunState, book: Book) -> StaleD
     return StaleDecision(message, changes=changes, hint=f"reconvene show {after.run}, then decide again", now=now)
 
 
-def own_since(log: EventLog, before: RunState, after: RunState, by: str, user: str) -> tuple[str, ...] | None:
+def own_since(
+    log: EventLog, before: RunState, after: RunState, by: str, user: str, *, anyway: bool = False
+) -> tuple[str, ...] | None:
     """The remarks and edits that this person made in between; None where anything else changed what is shown. Whoever
-    claims the same name from another account is somebody else."""
+    claims the same name from another account is somebody else. `anyway`: those of all people."""
     own: list[str] = []
     for _, event in log.read(after.run, before.seq, after.seq - before.seq):
         if isinstance(event, _OF_PEOPLE):
             same = event.by == by and (event.user or user) == user
-            if not same and not (isinstance(event, e.DraftSaved) and event.by == ENGINE):
+            if not same and not anyway and not (isinstance(event, e.DraftSaved) and event.by == ENGINE):
                 return None
             own += [event.id] if isinstance(event, e.RemarkAdded) else []
         elif not isinstance(event, _BESIDE):

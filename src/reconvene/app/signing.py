@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple, Protocol
 
+from reconvene.core.facts.actors import Actor
 from reconvene.core.facts.events import ACTS, Act, AnyEvent, KeyIntroduced
 from reconvene.core.facts.evolve import evolve
 from reconvene.core.facts.state import RunState
@@ -19,8 +20,7 @@ _SHOWN = 16  # digits of a key that people compare
 class Signer(Protocol):
     """A port: signs what a person does through this process."""
 
-    user: str  # whom the system, or a token, vouches for
-    on_behalf_of: str  # set by a server: the person whom it admitted; it signs with a key of its own
+    user: str  # the account of this process, for which the system vouches
 
     def ready(self) -> tuple[str, str]:
         """The public key, or "" and why there is none. One is made where there is none yet."""
@@ -46,37 +46,41 @@ class ToSign(NamedTuple):
     seal: Callable[[bytes], bytes] | None = None
 
 
-def to_sign(signer: Signer | None, before: RunState, state: RunState, events: Sequence[AnyEvent]) -> ToSign:
+def to_sign(
+    signer: Signer | None, actor: Actor, before: RunState, state: RunState, events: Sequence[AnyEvent]
+) -> ToSign:
     """`before`: the state that the events follow; `state`: the one they lead to."""
     if signer is None or ACTS.isdisjoint(map(type, events)):  # most appends are the agents'
         return ToSign(state, events)
     acts = [event for event in events if isinstance(event, Act) and event.user]
     if not acts:
         return ToSign(state, events)
-    key, seal = sealing(signer)
+    key, seal = sealing(signer, actor)
     if key and key not in state.record.keys:
         first = acts[0]
-        introduced = KeyIntroduced(at=events[-1].at, by=first.by, user=first.user, door=first.door, key=key)
-        known = [one for one in before.record.keys.values() if one.user == first.user]
+        by, user = (signer.user, signer.user) if actor.served else (first.by, first.user)
+        introduced = KeyIntroduced(at=events[-1].at, by=by, user=user, door=first.door, key=key)
+        known = [one for one in before.record.keys.values() if one.user == user]
         if known:
-            signer.tell(f"a new key signs for {first.user} in this run: {shown(key)}; until now it was"
+            signer.tell(f"a new key signs for {user} in this run: {shown(key)}; until now it was"
                         f" {', '.join(shown(one.key) for one in known)}")  # fmt: skip
         state, events = evolve(state, introduced), [*events, introduced]
     return ToSign(state, events, seal)
 
 
-def sealing(signer: Signer) -> tuple[str, Callable[[bytes], bytes]]:
-    """The key that signs, "" where there is none, and what makes a seal of a link."""
+def sealing(signer: Signer, actor: Actor) -> tuple[str, Callable[[bytes], bytes]]:
+    """The key that signs, "" where there is none, and what makes a seal of a link. Whoever is served did not sign: the
+    process did that admitted them, on their behalf."""
     key, why = signer.ready()
+    whom = actor.user if actor.served else ""
     if key:
-        return key, lambda link: _signed(signer, key, link)
+        return key, lambda link: _signed(signer, key, link, whom)
     signer.tell(f"what you did is recorded without a signature: {why}")
-    unsigned = encode_seal(Seal(on_behalf_of=signer.on_behalf_of, unsigned=why))
+    unsigned = encode_seal(Seal(on_behalf_of=whom, unsigned=why))
     return "", lambda link: unsigned
 
 
-def _signed(signer: Signer, key: str, link: bytes) -> bytes:
-    whom = signer.on_behalf_of
+def _signed(signer: Signer, key: str, link: bytes, whom: str) -> bytes:
     return encode_seal(Seal(key, signer.sign(signed_bytes(link, whom)), whom))
 
 

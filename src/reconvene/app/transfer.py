@@ -19,9 +19,11 @@ from reconvene.app.session import due_at, index_row
 from reconvene.app.signing import to_sign
 from reconvene.app.verifying import Sound, read_log, require_sound
 from reconvene.chain_ports import Stored
+from reconvene.core.facts.actors import Actor
 from reconvene.core.facts.events import AnyEvent, Forked, Imported
 from reconvene.core.facts.evolve import fold
 from reconvene.core.paths import why_no_run_id
+from reconvene.core.person.permitted import require_role
 from reconvene.errors import Conflict, StoreError, UserError
 from reconvene.ports import Append
 from reconvene.wire import run_file
@@ -95,8 +97,12 @@ def export(engine: Engine, run: str, path: str) -> Exported:
     return Exported(run, path, head, value, len(named), os.path.getsize(path))
 
 
-def take(engine: Engine, path: str, *, name: str = "", by: str = "", door: str = "") -> Taken:
+def take(
+    engine: Engine, path: str, *, name: str = "", by: str = "", door: str = "", actor: Actor | None = None
+) -> Taken:
     """`name`: another id for it, where there is another run of the same."""
+    actor = actor or engine.actor
+    require_role(actor, "decider", "to import a run")
     try:
         with open(path, "rb") as file:
             came = run_file.read(file, path, _named)
@@ -117,15 +123,15 @@ def take(engine: Engine, path: str, *, name: str = "", by: str = "", door: str =
     mark = Imported(
         at=max(engine.now(), sound.state.updated),
         by=by,
-        user=engine.signer.user if engine.signer is not None else "",
+        user=actor.user,
         door=door,
         chain=manifest.chain,
         workspace=folder,
     )
     try:
         if name:
-            return _forked(engine, name, manifest, rows, came.contents, mark)
-        made = to_sign(engine.signer, sound.state, fold([mark], sound.state), [mark])
+            return _forked(engine, actor, name, manifest, rows, came.contents, mark)
+        made = to_sign(engine.signer, actor, sound.state, fold([mark], sound.state), [mark])
         append = Append(made.events, came.contents, index_row(made.state), made.seal, due_at(made.state))
         head = engine.log.adopt(manifest.run, rows, manifest.unchained, append)
         return Taken(manifest.run, head, manifest.chain)
@@ -169,6 +175,7 @@ def _already(engine: Engine, path: str, manifest: run_file.Manifest, rows: list[
 
 def _forked(
     engine: Engine,
+    actor: Actor,
     name: str,
     manifest: run_file.Manifest,
     rows: list[Stored],
@@ -185,7 +192,7 @@ def _forked(
         by=mark.by, user=mark.user, door=mark.door,
     )  # fmt: skip
     own: list[AnyEvent] = [forked, mark]
-    made = to_sign(engine.signer, state, fold(own, state), own)
+    made = to_sign(engine.signer, actor, state, fold(own, state), own)
     named = named_by(prefix)
     kept = {digest: data for digest, data in contents.items() if digest in named}
     append = Append([*prefix, *made.events], kept, index_row(made.state), made.seal, due_at(made.state))

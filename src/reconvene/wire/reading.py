@@ -14,6 +14,7 @@ from reconvene.core.paths import safe_path
 from reconvene.core.shown.scope import ROOTS, TEMPLATE_ROOTS
 from reconvene.errors import UserError, WorkflowError
 from reconvene.language import expressions, templates
+from reconvene.language.times import duration
 from reconvene.wire.problems import Problems, did_you_mean, shown
 from reconvene.wire.resources import Folder, Unreadable, leaves_folder
 from reconvene.wire.yaml_reader import Mapping, Node, Scalar, Sequence, items_of, plain, read_yaml
@@ -32,9 +33,7 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
 _FILE = re.compile(r"\S+\.(md|txt|j2)")
 _CONTRACT_FILE = re.compile(r"\S+\.(json|yaml|yml)")
 _TEMPLATE_PART = re.compile(r"\{\{.*?\}\}|\{%.*?%\}|\{#.*?#\}", re.DOTALL)
-_DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*(s|m|h|d)")
 _LONGEST_PATH = 500
-_UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 
 
 T = TypeVar("T")
@@ -306,13 +305,3 @@ class Named:
                 user, key = self._usage
                 message = f"no {user} uses the {self._what} '{shown(name)}'"
                 self._reading.add(line, message, f"write {key}: {name} in one, or remove it")
-
-
-def duration(value: object) -> float:
-    """Seconds from 90, "90" or "10m"; 0 where it is none of these."""
-    text = str(value).strip()
-    if isinstance(value, int | float) or re.fullmatch(r"\d+(\.\d+)?", text):
-        return float(text)
-    if not re.fullmatch(rf"({_DURATION.pattern}\s*)+", text):
-        return 0
-    return sum(float(amount) * _UNITS[unit] for amount, unit in _DURATION.findall(text))

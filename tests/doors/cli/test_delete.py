@@ -19,6 +19,7 @@ from reconvene.app.references import named_in
 from reconvene.app.signing import sealing
 from reconvene.app.tombstones import Tombstone, checked, link_of
 from reconvene.chain_ports import Deleted
+from reconvene.core.facts.actors import Actor
 from reconvene.core.facts.events import WorkflowUpgraded
 from reconvene.doors.cli.unsent_answers import Unsent
 from reconvene.settings import system_user as user
@@ -225,7 +226,7 @@ def test_no_bit_of_a_seal_of_a_deletion_can_be_changed_unseen(tmp_path: Path) ->
     """No chain covers it: what it says must be written as it is written here."""
     signer = OwnKey(str(tmp_path / "own"), "ann")
     doc = msgspec.json.encode(Tombstone("2026-03-01T09:00:00.000Z", "ann", "ann", "terminal", "flow")).decode()
-    seal = sealing(signer)[1](link_of(RUN, 7, b"v" * 16, doc))
+    seal = sealing(signer, Actor("ann"))[1](link_of(RUN, 7, b"v" * 16, doc))
     left = Deleted(RUN, 7, b"v" * 16, doc, seal)
     assert checked(left, signer).signed_by == signer.own()
     for at in range(len(seal)):

@@ -18,6 +18,7 @@ import pytest
 from commands import Command
 from reconvene.adapters.keys import OwnKey
 from reconvene.app.session import Session
+from reconvene.core.facts.actors import Actor
 from reconvene.core.facts.commands import AddRemark, AnswerCheckpoint, RemarkIn
 from reconvene.settings import own_folder
 from reconvene.settings import system_user as user
@@ -138,14 +139,17 @@ def test_an_upgrade_an_abort_and_a_reopening_are_signed(folder: Path, reconvene:
 def test_an_engine_that_acts_for_somebody_names_them_in_the_seal(folder: Path, reconvene: Command) -> None:
     """As a server does: its own key signs, and whom it admitted is covered by the signature."""
     engine = open_engine(folder / ".reconvene")
-    signer = OwnKey(str(folder / "service"), "ada")
-    signer.on_behalf_of = "ada"
+    signer = OwnKey(str(folder / "service"), "service")
     with closing(engine.log):
-        session = Session.load(engine.log, SystemClock(), RUN, signer)
+        session = Session.load(engine.log, SystemClock(), RUN, signer, Actor("ada", served=True))
         session.do(AddRemark(RemarkIn("From afar."), "ada", "web"))
         session.do(AddRemark(RemarkIn("And again."), "ada", "web"))
     assert [(seal.signed_by, seal.on_behalf_of) for seal in seals(folder)[1:]] == [(signer.own(), "ada")] * 2
-    assert reconvene("verify", RUN).code == 0
+    looked = reconvene("verify", RUN)
+    assert looked.code == 0
+    assert "on behalf of ada" in looked.out
+    assert "2 events" in looked.out
+    assert f"signed by service with {signer.own()[:24]}" in looked.out
     write_anew(folder, lambda row: setattr(row, "seal", row.seal.replace(b'"for":"ada"', b'"for":"eve"')))
     assert "signature" in str(found(reconvene)["where"])
 
@@ -354,9 +358,7 @@ def test_who_claims_the_same_name_from_another_account_is_somebody_else(folder: 
     assert isinstance(point, dict)
     words = ("decide", RUN, "--option", "Continue", "--at", str(point["digest"]), "--by", "Ada")
     engine = open_engine(folder / ".reconvene")
-    assert engine.signer is not None
-    engine.signer.user = "eve"
-    engine.submit(RUN, AddRemark(RemarkIn("Say it otherwise."), by="Ada"))
+    engine.submit(RUN, AddRemark(RemarkIn("Say it otherwise."), by="Ada"), actor=Actor("eve"))
     engine.log.close()
     refused = reconvene(*words)
     assert (refused.code, "Ada [claimed by eve]: Say it otherwise." in refused.err) == (64, True)

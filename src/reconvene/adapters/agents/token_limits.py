@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from reconvene.core.definition.workflow import Agent
 from reconvene.errors import AgentError
-from reconvene.wire.reading import duration
+from reconvene.language.times import duration
 
 NAMES = ("connect_timeout", "first_token_timeout", "token_timeout", "timeout")
 

@@ -22,7 +22,6 @@ class OwnKey:
 
     def __init__(self, folder: str, user: str, say: Callable[[str], None] | None = None) -> None:
         self.user = user
-        self.on_behalf_of = ""
         self._folder = folder
         self._say = say
         self._told: set[str] = set()

@@ -16,12 +16,13 @@ from reconvene.core import kit_finder
 from reconvene.core.facts import commands as c
 from reconvene.core.facts import events as e
 from reconvene.core.facts import loops
+from reconvene.core.facts.actors import NOBODY, Actor
 from reconvene.core.facts.book import Book
 from reconvene.core.facts.ids import late_key, parse_task
 from reconvene.core.facts.round import StepAt, TaskAt
 from reconvene.core.facts.state import RunState
 from reconvene.core.paths import why_no_run_id
-from reconvene.core.person import binding, checkpoint, deciding, mending, replanning, rulings, undoing
+from reconvene.core.person import binding, checkpoint, deciding, mending, permitted, replanning, rulings, undoing
 from reconvene.core.person.remarking import add_remarks, inherit, read_again, record_edits, require_alive, withdraw
 from reconvene.core.run import checks
 from reconvene.core.run.advance import advance
@@ -46,26 +47,31 @@ _NEED_NO_KIT = (
 )
 
 
-def handle(state: RunState, command: c.Command, now: str, book: Book, claim: str = "", user: str = "") -> Handled:
-    """`claim` is the driver's token: tasks that start are taken up by it. "" = nobody drives. `user`: see `e.Act`."""
-    tx = _taken(state, command, now, book, claim, user)
+def handle(
+    state: RunState, command: c.Command, now: str, book: Book, claim: str = "", actor: Actor = NOBODY
+) -> Handled:
+    """`claim` is the driver's token: tasks that start are taken up by it. "" = nobody drives."""
+    tx = _taken(state, command, now, book, claim, actor)
     if not isinstance(command, c.RecordCompanion):  # to talk about a run moves nothing in it
         advance(tx)
     return _handled(tx, state)
 
 
-def record(state: RunState, command: c.Command, now: str, book: Book, claim: str = "", user: str = "") -> Handled:
+def record(
+    state: RunState, command: c.Command, now: str, book: Book, claim: str = "", actor: Actor = NOBODY
+) -> Handled:
     """The command's own events. What follows from them is left to `GoOn`; until then `plan` names it."""
-    return _handled(_taken(state, command, now, book, claim, user), state)
+    return _handled(_taken(state, command, now, book, claim, actor), state)
 
 
-def _taken(state: RunState, command: c.Command, now: str, book: Book, claim: str, user: str) -> Transaction:
-    tx = Transaction(state, book, now, claim, user)
+def _taken(state: RunState, command: c.Command, now: str, book: Book, claim: str, actor: Actor) -> Transaction:
+    tx = Transaction(state, book, now, claim, actor)
+    permitted.require(actor, command)
     if not isinstance(command, c.StartRun) and not state.run:
         raise Refused("There is no such run.")
     if not isinstance(command, _NEED_NO_KIT):
         kit_finder.require(book.workflow)
-    _require_name(str(getattr(command, "by", "")), user)
+    _require_name(str(getattr(command, "by", "")), actor.user)
     _dispatch(tx, command)
     return tx
 

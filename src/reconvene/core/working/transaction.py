@@ -6,6 +6,7 @@ from msgspec.structs import replace
 
 from reconvene.core.definition.workflow import Phase, Workflow
 from reconvene.core.facts import events as e
+from reconvene.core.facts.actors import NOBODY, Actor
 from reconvene.core.facts.book import Book, to_json
 from reconvene.core.facts.evolve import evolve
 from reconvene.core.facts.round import RoundAt
@@ -26,12 +27,13 @@ def _phase_of(book: Book, frame: Frame) -> Phase:
 class Transaction:
     """Mutable, lives for one call of `handle`; everything in it is derived from the call's arguments."""
 
-    def __init__(self, state: RunState, book: Book, now: str, claim: str, user: str = "") -> None:
+    def __init__(self, state: RunState, book: Book, now: str, claim: str, actor: Actor = NOBODY) -> None:
         self.state = state
         self.book = book
         self.now = now
         self.claim = claim
-        self.user = user  # who vouches for what is done here
+        self.actor = actor
+        self.user = actor.user  # who vouches for what is done here
         self.events: list[e.AnyEvent] = []
         self.blobs: dict[str, bytes] = {}
         self.steps = 0  # from stage to stage, in this transaction

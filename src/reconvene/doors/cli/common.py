@@ -16,7 +16,7 @@ import click
 
 from reconvene.doors.cli.text import clean, command_line, screen_width, table, to_json, wrapped
 from reconvene.errors import ReconveneError, UserError
-from reconvene.home import Home, find, holds_store, is_found_without_name, is_there, require_fit, user_file
+from reconvene.home import PEOPLE, Home, find, holds_store, is_found_without_name, is_there, require_fit, user_file
 from reconvene.settings import claimed, person
 
 if TYPE_CHECKING:
@@ -120,7 +120,8 @@ def command(
             quiet = arguments.get("no_input") is True
             call = Call(where, scripted, models=models, agents=agents, live=live, quiet=quiet, notify=notify)
             if by is not None:
-                call = call._replace(by=person(by, _by_file), claimed=claimed(by, _by_file))
+                named = claimed(by, _by_file)
+                call = call._replace(by=named or acting_as(call) or person(), claimed=named)
             click.get_current_context().meta[_CALL] = call
             try:
                 return function(call, **arguments)
@@ -142,6 +143,15 @@ def command(
         return made
 
     return decorate
+
+
+def acting_as(call: Call) -> str:
+    """The name that is proved, where people are set up; else ""."""
+    if not os.path.lexists(os.path.join(call.home, PEOPLE)):
+        return ""
+    from reconvene.people_wiring import acting
+
+    return acting(call.home).user
 
 
 def _by_file() -> str:

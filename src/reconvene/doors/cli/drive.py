@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from reconvene.authority import require_person
+from reconvene.core.person.permitted import require_role
 from reconvene.doors.cli import drafted, starting
 from reconvene.doors.cli.accepting import open_to_change
 from reconvene.doors.cli.common import (
@@ -196,6 +197,7 @@ def resume(call: Call, run: str | None, answers: str | None, now: bool, no_input
 
     decider = who_decides(call, answers, no_input)
     engine, found = open_to_change(call, run)
+    require_role(engine.actor, "decider", "to go on with a run")
     bind(call, engine, found)
     workflow = engine.session(found).book.workflow
     starting.check_live(call, workflow)

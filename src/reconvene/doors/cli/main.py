@@ -72,6 +72,7 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "schema": ("help", "schema", "The JSON Schema of workflow files, for editors."),
     "doctor": ("help", "doctor", "What this machine offers, and what is missing."),
     "completion": ("completing", "completion", "The script with which your shell completes commands and run ids."),
+    "people": ("people", "people", "Who may do what in this home, and their tokens."),
     "serve": ("serve", "serve", "Runs in your browser and over REST, and whoever drives them."),
     "mcp": ("serve_mcp", "mcp", "Serve runs to an MCP client; its person may decide."),
     "demo": ("demo", "demo", "See agents, a checkpoint and feedback at work, offline."),
@@ -87,6 +88,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "Files and history": ("files", "diff", "take", "fork"),
     "What is stored": ("verify", "export", "import", "delete"),
     "Workflows": ("workflows", "check", "schema", "eject"),
+    "People": ("people",),
     "Browser and other programs": ("serve", "notify", "mcp"),
     "This machine": ("doctor", "accept", "completion"),
 }

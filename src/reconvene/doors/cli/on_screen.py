@@ -9,7 +9,7 @@ import click
 from reconvene.app.shown_versions import versions
 from reconvene.app.views import projections
 from reconvene.authority import agents_task
-from reconvene.doors.cli.common import DOOR, Call
+from reconvene.doors.cli.common import DOOR, Call, acting_as
 from reconvene.doors.shared.meant_version import Meant, NotShown, meant, short
 from reconvene.doors.shared.options import fields_of, match_option, recommended
 from reconvene.errors import Refused, StaleDecision, UserError
@@ -105,5 +105,5 @@ def _by(call: Call) -> list[str]:
 
 
 def _viewer(call: Call) -> Viewer:
-    user = system_user()
+    user = acting_as(call) or system_user()
     return Viewer(user, "" if call.claimed == user else call.claimed, DOOR)

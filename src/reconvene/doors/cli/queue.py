@@ -159,12 +159,14 @@ def run_command(call: Call, no_input: bool) -> int:
 
 def _work_off(call: Call, decider: Decider) -> list[Worked]:
     from reconvene.app import run_queue
+    from reconvene.core.person.permitted import require_role
     from reconvene.doors.cli.stops import driving
     from reconvene.doors.cli.work_off import agreed, work_off
 
     if not is_there(call.place):
         return []
     engine = open_home(call)
+    require_role(engine.actor, "decider", "to go on with runs")
 
     def go_on(run: str, before: Worked | None) -> bool:
         """A person who left a run open may have had enough."""

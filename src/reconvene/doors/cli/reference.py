@@ -139,6 +139,7 @@ Every variable that Reconvene reads, sets or passes on. A test compares this tab
 | `RECONVENE_COMPANION_MODEL` | a model, as provider:name, that answers `ask` and `chat`; without it the record answers |
 | `RECONVENE_SEARCH_MODEL` | what makes vectors for [searches](search.md): `minilm`, `wordllama`, `none`, or a model as provider:name; else what is installed |
 | `OPENBLAS_NUM_THREADS` | threads that compare and make vectors; else 1 |
+| `RECONVENE_TOKEN` | proves who you are, where people are set up (docs/people.md); else your account does |
 | `RECONVENE_MCP_TOKEN` | what clients of `mcp --http` must send; else one is made up and printed |
 | `RECONVENE_URL` | where people reach the pages that `serve` shows, for links in [messages](messages.md) |
 | `RECONVENE_PROVIDER_WAIT` | seconds that a process waits for a provider that fails before the run parks; else 120 |

@@ -15,6 +15,8 @@ from typing import Literal
 from msgspec import Struct
 from starlette.requests import HTTPConnection
 
+from reconvene.errors import Forbidden
+
 COOKIE = "reconvene"
 ROLES = ("viewer", "reviewer", "decider", "admin")
 _DAYS = 30
@@ -31,8 +33,20 @@ class Caller(Struct, frozen=True):
     teams: tuple[str, ...] = ()
     by_cookie: bool = False
 
+    @property
+    def door(self) -> str:
+        return "browser" if self.by_cookie else "rest"
+
     def may(self, role: Role) -> bool:
         return ROLES.index(self.role) >= ROLES.index(role)
+
+    def require(self, role: Role, what: str) -> None:
+        """`what`: "to decide"."""
+        if not self.may(role):
+            raise Forbidden(
+                f"{self.name} is a {self.role}; {what}, one must be a {role}",
+                hint=f"ask an admin: reconvene people change {self.name} --role {role}",
+            )
 
 
 class Callers:

@@ -47,16 +47,21 @@ class Service:
             self._engine = self._open_engine()
         return self._engine
 
+    async def change(self, run: str, work: Callable[[Engine], T]) -> T:
+        """The same for what changes a run (or, with "", makes one); whoever drives goes on with it."""
+
+        def permitted(engine: Engine) -> T:
+            if run:
+                self._permit(engine, run)
+            return work(engine)
+
+        try:
+            return await self.do(permitted)
+        finally:
+            self._wake()
+
     async def submit(self, caller: Caller, run: str, command: Command, *, once: bool = False) -> RunState:
-        """Recorded as what this caller did; whoever drives goes on with it."""
-
-        def record(engine: Engine) -> RunState:
-            self._permit(engine, run)
-            return engine.submit(run, command, once=once)
-
-        state = await self.do(record)
-        self._wake()
-        return state
+        return await self.change(run, lambda engine: recorded(engine, caller, run, command, once=once))
 
     async def close(self) -> None:
         def end() -> None:
@@ -65,3 +70,8 @@ class Service:
 
         await asyncio.get_running_loop().run_in_executor(self._thread, end)
         self._thread.shutdown()
+
+
+def recorded(engine: Engine, caller: Caller, run: str, command: Command, *, once: bool = False) -> RunState:
+    """As what this caller did."""
+    return engine.submit(run, command, once=once)

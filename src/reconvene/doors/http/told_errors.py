@@ -5,7 +5,8 @@ from __future__ import annotations
 from starlette.responses import Response
 
 from reconvene.app.views.encoding import encoded
-from reconvene.errors import Busy, ReconveneError, Refused, Repeated, StaleDecision, StoreError, UserError
+from reconvene.doors.http.refusals import Missing, TooLarge, WhichVersion, WrongField
+from reconvene.errors import Busy, Forbidden, ReconveneError, Refused, Repeated, StaleDecision, StoreError, UserError
 
 TYPE = "application/problem+json"
 _TITLES = {
@@ -23,18 +24,28 @@ def problem(status: int, detail: str, hint: str = "", **more: object) -> Respons
     return Response(body, status, headers, TYPE)
 
 
+_STATUSES: tuple[tuple[type[ReconveneError], int], ...] = (  # the first that fits
+    (StaleDecision, 409),
+    (Repeated, 409),
+    (Busy, 409),
+    (Forbidden, 403),
+    (Missing, 404),
+    (TooLarge, 413),
+    (WhichVersion, 428),
+    (Refused, 422),
+    (UserError, 422),
+    (StoreError, 503),
+)
+
+
 def status_of(error: ReconveneError) -> int:
-    if isinstance(error, StaleDecision | Repeated | Busy):
-        return 409
-    if isinstance(error, Refused):
-        return 422
-    if isinstance(error, UserError):
-        return 400
-    return 503 if isinstance(error, StoreError) else 500
+    return next((status for kind, status in _STATUSES if isinstance(error, kind)), 500)
 
 
 def told(error: ReconveneError) -> Response:
     more: dict[str, object] = {}
     if isinstance(error, StaleDecision):
         more = {"changes": error.changes, "version": error.now}
+    if isinstance(error, WrongField):
+        more = {"field": error.field}
     return problem(status_of(error), error.message, error.hint, **more)

@@ -11,7 +11,7 @@ from starlette.staticfiles import StaticFiles
 
 from reconvene.app import index
 from reconvene.doors.http.callers import COOKIE
-from reconvene.doors.web.drawing import FOLDER, page
+from reconvene.doors.web.drawing import FOLDER, THEME, THEMES, page
 
 if TYPE_CHECKING:
     from reconvene.doors.http.callers import Callers
@@ -30,9 +30,23 @@ def routes(service: Service, callers: Callers) -> list[Route | Mount]:
         answer.set_cookie(COOKIE, session, max_age=_DAYS * 86_400, httponly=True, samesite="lax", path="/")
         return answer
 
+    async def theme(asks: Request) -> Response:
+        """Light or dark, kept by the browser. Leads back to where the person was, which is never another server."""
+        form = await asks.form()
+        chosen, back = str(form.get("theme", "")), str(form.get("back", "/"))
+        answer = RedirectResponse(back if back.startswith("/") and not back.startswith(("//", "/\\")) else "/", 303)
+        if chosen in THEMES:
+            answer.set_cookie(THEME, chosen, max_age=365 * 86_400, samesite="lax", path="/")
+        return answer
+
     async def inbox(asks: Request) -> Response:
         rows = await service.do(lambda engine: index.page(engine.log, "waiting", "", 100).rows)
         return page(asks, "inbox.html", rows=rows)
 
     static = StaticFiles(directory=FOLDER / "static")
-    return [Route("/enter", enter), Route("/", inbox), Mount("/static", static)]
+    return [
+        Route("/enter", enter),
+        Route("/theme", theme, methods=["POST"]),
+        Route("/", inbox),
+        Mount("/static", static),
+    ]

@@ -1,0 +1,26 @@
+"""What a person changed in the workspace: found, and put on record before anything that follows."""
+
+from __future__ import annotations
+
+from reconvene.app.files import Files
+from reconvene.app.session import Leases, Session
+
+
+def record_edits(
+    session: Session, files: Files, leases: Leases, by: str, door: str, *, tidy: bool = False, held: bool = False
+) -> list[str]:
+    """The changed paths. `tidy`: the log is about to move on. Disk and log must agree before that, edits or not: after
+    an undo, whatever a crash left there unnoted would look like a new edit. `held`: the lease is ours already."""
+    scan = files.scan(session, by, door, claims=tidy)
+    if scan.settled:
+        return []
+    command = scan.command
+    if command is not None:
+        session.do(command, scan.blobs)  # where it is refused, the edits stay on disk, and are found again
+    if held:
+        files.restore(session, scan)
+    elif tidy or command is not None:
+        with leases.held(session.run) as ours:
+            if ours:
+                files.restore(session, scan)
+    return [edit.path for edit in command.edits] if command is not None else []

@@ -1,0 +1,49 @@
+"""Times, counts and amounts as pages tell them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+
+from reconvene.doors.shared.harmless import one_line
+
+_MINUTE, _HOUR, _DAY = 60, 3_600, 86_400
+
+
+def plural(count: int, one: str, many: str = "") -> str:
+    """`1 run`, `3 runs`"""
+    return f"{count:,} {one if count == 1 else many or one + 's'}"
+
+
+def when(at: str) -> str:
+    """`16 Nov, 04:35` in UTC; "" where there is no time."""
+    found = _read(at)
+    return f"{found.day} {found:%b, %H:%M}" if found else ""
+
+
+def long_since(at: str, now: str = "") -> str:
+    """`7 days`; how long ago it was, or how long it is until then."""
+    found, until = _read(at), _read(now) if now else datetime.now(UTC)
+    if found is None or until is None:
+        return ""
+    seconds = abs((until - found).total_seconds())
+    if seconds < _MINUTE:
+        return "moments"
+    unit, name = (_DAY, "day") if seconds >= _DAY else (_HOUR, "hour") if seconds >= _HOUR else (_MINUTE, "minute")
+    return plural(int(seconds // unit), name)
+
+
+def _read(at: str) -> datetime | None:
+    try:
+        found = datetime.fromisoformat(at)
+    except ValueError:
+        return None
+    return found if found.tzinfo else found.replace(tzinfo=UTC)
+
+
+def cut(text: str, width: int) -> str:
+    """On one line."""
+    return one_line(text, width)
+
+
+FILTERS: dict[str, Callable[..., str]] = {"plural": plural, "when": when, "long_since": long_since, "cut": cut}

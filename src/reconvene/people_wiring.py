@@ -1,0 +1,70 @@
+"""Who the people of a home are, and as whom this process acts there.
+
+A token in the environment proves who somebody is, else the account of the system does. Where nobody is set up,
+everybody who can open the home may do everything. While no admin is set up, whoever owns the home is one.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from reconvene.core.facts.actors import UNKNOWN, Actor
+from reconvene.errors import Forbidden
+from reconvene.home import PEOPLE
+from reconvene.settings import TOKEN_VARIABLE, person_token, system_user
+
+if TYPE_CHECKING:
+    from reconvene.people_ports import People
+
+
+def open_people(home: str | os.PathLike[str]) -> People:
+    """The file is made with the first person."""
+    from reconvene.adapters.sqlite.people_file import SqlitePeople
+
+    return SqlitePeople(_file(home))
+
+
+def are_set_up(home: str | os.PathLike[str]) -> bool:
+    """Looks only for the file: every command asks it."""
+    return os.path.lexists(_file(home))
+
+
+def acting(home: str | os.PathLike[str], now: str = "") -> Actor:
+    """As whom this process acts. Forbidden where a token was given that admits nobody."""
+    user = system_user()
+    if not are_set_up(home):
+        return Actor(user)
+    people = open_people(home)
+    try:
+        everyone = people.everyone()
+        if not everyone:
+            return Actor(user)
+        if token := person_token():
+            from reconvene.surroundings import SystemClock
+
+            found = people.by_token(token, now or SystemClock().now())
+            if found is None:
+                raise Forbidden(
+                    f"the token in {TOKEN_VARIABLE} admits nobody here: it ran out, was revoked, or is another home's",
+                    hint=f"ask an admin for a new one: reconvene people token NAME; or unset {TOKEN_VARIABLE}",
+                )
+            return found.actor(served=True)
+        if (found := people.by_account(user)) is not None:
+            return found.actor()
+    finally:
+        people.close()
+    if owns(home) and not any(one.role == "admin" for one in everyone):
+        return Actor(user, "admin")
+    return Actor(user, UNKNOWN)
+
+
+def owns(home: str | os.PathLike[str]) -> bool:
+    try:
+        return os.stat(home).st_uid == os.geteuid()
+    except FileNotFoundError:
+        return True  # it is made with what is done now
+
+
+def _file(home: str | os.PathLike[str]) -> str:
+    return os.path.join(os.path.abspath(home), PEOPLE)
