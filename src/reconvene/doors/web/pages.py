@@ -21,7 +21,7 @@ from reconvene.doors.web import (
     run_pages,
     work_pages,
 )
-from reconvene.doors.web.drawing import FOLDER, THEME, THEMES, page
+from reconvene.doors.web.drawing import FOLDER, THEME, THEMES
 
 if TYPE_CHECKING:
     from reconvene.doors.http.callers import Callers
