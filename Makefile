@@ -35,7 +35,7 @@ define install
 	@touch $@
 endef
 
-.PHONY: help setup models demo test check bench torture real-model golden words constraints clean
+.PHONY: help axe setup models demo test check bench torture real-model golden words constraints clean
 
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1|/p' Makefile | awk -F'|' '{ printf "make %-12s %s\n", $$1, $$2 }'
@@ -43,7 +43,7 @@ help:  ## this list
 demo: $(VENV)/.run  ## see it work: agents, a checkpoint, feedback that changes the next round
 	@$(BIN)/reconvene demo
 
-test: check  ## check, then every test but the torture
+test: check axe  ## check, then every test but the torture
 	@PYTHONHASHSEED=0 $(BIN)/python -m pytest -n auto
 
 check: $(VENV)/.dev  ## ruff, mypy --strict, the layers of the house
@@ -67,6 +67,15 @@ golden: $(VENV)/.dev  ## add the golden homes of this release: parked runs that 
 
 words: $(VENV)/.dev  ## make the word lists ready after a change of a language's YAML file
 	@$(BIN)/python -m tests.kits.reading.words
+
+# What looks at pages for people who cannot see them: 0 findings are allowed. Only tests of pages need it.
+AXE := axe-core@4.14.0
+axe: $(VENV)/.dev  ## axe-core from npm, for the tests of pages in a browser; where it cannot be had, they say so
+	@test -f $(VENV)/axe/node_modules/axe-core/axe.min.js || { \
+		npm install --silent --no-save --no-audit --no-fund --prefix $(VENV)/axe $(AXE) >$(VENV)/.axe 2>&1 \
+		|| { echo "!! $(AXE) could not be had from npm ($(VENV)/.axe says why): pages are NOT looked at with it"; } }
+	@command -v chromium chromium-browser google-chrome >/dev/null 2>&1 \
+		|| echo "!! no Chromium was found: the tests of pages in a browser are NOT run (Debian: apt install chromium)"
 
 setup: $(VENV)/.dev  ## .venv with everything that developing needs; the other targets do this themselves
 

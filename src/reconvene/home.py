@@ -161,7 +161,7 @@ def require_fit(home: Home) -> None:
 
 def make(folder: str) -> None:
     """A folder for a home, for its owner only, that git takes no notice of. One that holds anything stays as it is."""
-    from reconvene.adapters.sqlite.layout import make_private_folder
+    from reconvene.adapters.shared.private_folders import make_private_folder
 
     make_private_folder(os.path.abspath(folder))
     if not os.listdir(folder):

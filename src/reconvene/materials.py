@@ -54,9 +54,9 @@ def documents(path: str, environ: Mapping[str, str]) -> list[Document]:
     return [*found.documents, left_out]
 
 
-def source(address: str, environ: Mapping[str, str]) -> dict[str, object]:
+def source(address: str, environ: Mapping[str, str], *, recorded: bool = False) -> dict[str, object]:
     """As it is put on record: a name, what it is, and where. A database that does not answer now may answer later, so
-    that is only noted."""
+    that is only noted. `recorded`: it was made for a recording, below the home."""
     is_url = "://" in address
     if _is_postgres(address) and "@" in address and ":" in address.partition("://")[2].rpartition("@")[0]:
         secret = address.partition("://")[2].rpartition("@")[0].partition(":")[2]
@@ -64,7 +64,7 @@ def source(address: str, environ: Mapping[str, str]) -> dict[str, object]:
             hint = "Write postgresql://user:$DB_PASSWORD@host/name, and set DB_PASSWORD where the run is driven."
             raise UserError("The address of a source is on record: it must not hold a password.", hint=hint)
     where = address if is_url else os.path.abspath(address)
-    if not is_url:
+    if not is_url and not recorded:
         require_no_home(where)
     with opened(where, environ) as found:
         kind, notes = found.kind, _why_not(found)

@@ -401,3 +401,5 @@ def test_the_demo_really_asks_the_data_and_two_corrections_turn_the_advice(recon
     pages = reconvene("files", "job-1", "tools/run_command.md").out
     assert "| worker | a person is asked first |" in pages
     assert reconvene("verify", "job-1").code == 0
+    again = reconvene("new", "job", "--recorded", "--json")  # its database lies below a home that now holds runs
+    assert (again.code, again.object["run"]) == (0, "job-2"), again.err

@@ -122,10 +122,12 @@ class Engine:
         driving: bool = False,
         prepared: Prepared | None = None,
         actor: Actor | None = None,
+        notify: tuple[str, ...] = (),
     ) -> str:
         """Record a new run; nothing works yet. Inputs, settings and bindings are checked against the workflow.
 
-        `driving`: the caller calls `drive` next. Until then nobody else takes the run up. `actor`: for whom."""
+        `driving`: the caller calls `drive` next. Until then nobody else takes the run up. `actor`: for whom. `notify`:
+        the destinations that are told of this run beside those of the settings."""
         require_role(actor or self.actor, "decider", "to start a run")
         begins = run_values.beginning(
             workflow, inputs or {}, settings or {}, bindings, prepared or Prepared(), self.surroundings, self.discretion
@@ -136,6 +138,7 @@ class Engine:
             run, folder = self.new.free(workflow)
             holder = self._leases.take(run) if driving else ""
             session = Session.new(self.log, self._clock, run, book, self.signer, actor or self.actor)
+            session.followers = notify or None
             error, *_ = session.submit([begins.command(run, folder, by, door), *begins.prepared.said], blobs)
             if error is None:
                 self._sessions.keep(session)

@@ -87,6 +87,27 @@ def page(log: EventLog, status: str | None, after: str, limit: int) -> Page:
     return Page([read(log, row) for row in shown], shown[-1].run if len(rows) > len(shown) else "")
 
 
+_LOOKED = 500  # rows that are looked at before a page of what was searched for ends, found or not
+
+
+def search(log: EventLog, words: str, status: str | None, after: str, limit: int) -> Page:
+    """The same, of runs whose row holds all these words: in its name, its workflow, its title or its question.
+
+    A page may be short, even empty, and still have a next one: no page looks at more than some rows."""
+    wanted = words.casefold().split()
+    if not wanted:
+        return page(log, status, after, limit)
+    looked = page(log, status, after, max(limit, _LOOKED))
+    found = list[Listed]()
+    for one in looked.rows:
+        text = "\n".join((one.run, one.workflow, one.title, one.asks, one.phase, one.outcome)).casefold()
+        if all(word in text for word in wanted):
+            found.append(one)
+            if len(found) == limit:
+                return Page(found, one.run if one is not looked.rows[-1] or looked.next else "")
+    return Page(found, looked.next)
+
+
 def one(log: EventLog, run: str) -> Listed | None:
     """None where there is no such run."""
     row = log.index_row(run)

@@ -1,7 +1,8 @@
 """A decision holds for what was shown: versions of checkpoints in the log, and what happened since one was shown.
 
 A version is named by the digest that a checkpoint carries. What the person did themselves since (remarks, edits,
-answers) does not make their decision stale: it goes with it. What anybody else did does.
+answers) does not make their decision stale: it goes with it. What anybody else did does, unless they were told of it
+and decide anyway: then that goes with it, on record.
 """
 
 from __future__ import annotations
@@ -119,7 +120,7 @@ def _bound(log: EventLog, state: RunState, command: _Decision, book: Book, user:
             f"No checkpoint of run {state.run} had the version {command.digest}.", hint=f"reconvene show {state.run}"
         )
     before = found[-1].state
-    own = own_since(log, before, state, command.by, user)
+    own = own_since(log, before, state, command.by, user, anyway=command.anyway == current)
     if own is None:
         raise stale("nothing was decided: what you saw is not what is open now; since then:", before, state, book)
     return replace(command, current=current, since=own)
@@ -131,9 +132,11 @@ def stale(message: str, before: RunState, after: RunState, book: Book) -> StaleD
     return StaleDecision(message, changes=changes, hint=f"reconvene show {after.run}, then decide again", now=now)
 
 
-def own_since(log: EventLog, before: RunState, after: RunState, by: str, user: str) -> tuple[str, ...] | None:
+def own_since(
+    log: EventLog, before: RunState, after: RunState, by: str, user: str, *, anyway: bool = False
+) -> tuple[str, ...] | None:
     """The remarks and edits that this person made in between; None where anything else changed what is shown. Whoever
-    claims the same name from another account is somebody else."""
+    claims the same name from another account is somebody else. `anyway`: those of all people."""
     own: list[str] = []
     between = [event for _, event in log.read(after.run, before.seq, after.seq - before.seq)]
     beside = {note for event in between if isinstance(event, e.ApprovalRecorded) for note in event.notes}
@@ -142,7 +145,7 @@ def own_since(log: EventLog, before: RunState, after: RunState, by: str, user: s
             continue
         if isinstance(event, _OF_PEOPLE):
             same = event.by == by and (event.user or user) == user
-            if not same and not (isinstance(event, e.DraftSaved) and event.by == ENGINE):
+            if not same and not anyway and not (isinstance(event, e.DraftSaved) and event.by == ENGINE):
                 return None
             own += [event.id] if isinstance(event, e.RemarkAdded) else []
         elif not isinstance(event, _BESIDE):

@@ -69,5 +69,8 @@ def _head(path: str, name: str, box: Box) -> bytes:
     real = os.path.realpath(path)
     ended = box.run("reconvene.adapters.sources.head_child", (real,), b"", Bounds(30.0, 2**30), Sight((real,)))
     if ended.cause:
-        raise SourceError(f"{name} cannot be read.", fault="missing", hint="Change its rights, or give a copy.")
+        why = ended.said.splitlines()[-1:] or [f"looking at it ended with {ended.cause} ({ended.code})"]
+        raise SourceError(
+            f"{name} cannot be read: {why[0]}.", fault="missing", hint="Change its rights, or give a copy."
+        )
     return ended.answer

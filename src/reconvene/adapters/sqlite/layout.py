@@ -14,14 +14,13 @@ changes its layout only while nobody else has it open.
 
 from __future__ import annotations
 
-import fcntl
 import os
 import sqlite3
-from collections.abc import Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, suppress
 from shlex import quote
 from typing import NoReturn
 
+from reconvene.adapters.shared.private_folders import folder_lock, make_private_folder
 from reconvene.errors import StoreError
 
 STEPS = (
@@ -29,6 +28,7 @@ STEPS = (
     "0002_long_contents_in_pieces.sql",
     "0003_appends_are_chained.sql",
     "0004_what_is_due.sql",
+    "0005_the_outbox.sql",
 )
 NEWEST = len(STEPS)
 
@@ -96,29 +96,6 @@ def _open(path: str, busy_timeout: float) -> sqlite3.Connection:
         connection.close()
         raise
     return connection
-
-
-def make_private_folder(folder: str) -> None:
-    """Like makedirs, but every folder made on the way is for its owner only: runs hold what people wrote."""
-    if os.path.isdir(folder):
-        return
-    make_private_folder(os.path.dirname(folder))
-    try:
-        os.mkdir(folder, 0o700)
-    except FileExistsError:
-        if not os.path.isdir(folder):
-            raise
-
-
-@contextmanager
-def folder_lock(folder: str) -> Iterator[None]:
-    """Take turns with every other process that locks this folder. Gone with the process, whatever happens to it."""
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(handle)
 
 
 # --- the layout ---

@@ -14,8 +14,8 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from reconvene.adapters.sqlite.faults import store_error
-from reconvene.adapters.sqlite.layout import make_private_folder
+from reconvene.adapters.shared.private_folders import make_private_folder
+from reconvene.adapters.shared.sqlite_faults import store_error
 from reconvene.core.facts.actors import ROLES, Role
 from reconvene.errors import StoreError, UserError
 from reconvene.people_ports import Person, Token
@@ -57,6 +57,10 @@ class SqlitePeople:
     def by_token(self, token: str, now: str) -> Person | None:
         where = "JOIN tokens ON person = name WHERE digest = ? AND revoked = '' AND expires > ?"
         return next(map(_person, self._rows(f"{_PERSON} {where}", _digest(token), now)), None)
+
+    def token(self, token: str, now: str) -> Token | None:
+        where = "WHERE digest = ? AND revoked = '' AND expires > ?"
+        return next((Token(*row) for row in self._rows(f"{_TOKEN} {where}", _digest(token), now)), None)
 
     def add(self, person: Person) -> None:
         with self._writing() as database:

@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterable
 from contextlib import suppress
 
-from reconvene.adapters.sqlite.layout import folder_lock, make_private_folder
+from reconvene.adapters.shared.private_folders import folder_lock, make_private_folder
 
 _TOKEN = re.compile("[0-9a-f]{16}")
 

@@ -356,6 +356,16 @@ def talk(state: RunState, book: Book) -> tuple[model.Said, ...]:
     return tuple(_said(state, book, entry) for entry in conversation.thread(state, state.world.spot))
 
 
+def whole_talk(state: RunState, book: Book) -> dict[str, tuple[model.Said, ...]]:
+    """What was said in all of the run, by where it was said, in the order in which it began there."""
+    spots = dict.fromkeys(state.record.talk[number].spot for number in sorted(state.record.talk))
+    return {
+        spot: tuple(_said(state, book, entry) for entry in conversation.thread(state, spot))
+        for spot in spots
+        if spot in state.record.threads
+    }
+
+
 def _said(state: RunState, book: Book, entry: TalkEntry) -> model.Said:
     text = talk_lines.told(state, book, entry)
     said = model.Said(entry.kind, entry.role, entry.n, entry.at, text)

@@ -40,6 +40,18 @@ class Field(Shown, frozen=True):
     starts: Mapping[str, str] = field(default_factory=dict)  # those, with what stands in the line at first
 
 
+class Takes(Shown, frozen=True):
+    """What an option takes until the run stops again, by this run's own measurements. None = not known."""
+
+    agents: tuple[str, ...] = ()  # who works, in this order
+    calls: int = 0
+    minutes: float | None = None
+    tokens: int | None = None
+    cost: float | None = None
+    line: str = ""  # the same in words
+    stop: str = ""  # where it stops again
+
+
 class Option(Shown, frozen=True):
     """Something that may be decided. `offered` False: it has no place here, and people are not shown it."""
 
@@ -53,6 +65,11 @@ class Option(Shown, frozen=True):
     leads: str = ""  # what follows from it, in words; "" where it was not looked up
     ends: bool = False  # it ends the run otherwise than by its last phase
     acts: tuple[str, ...] = ()  # agents with effects that act again with it
+    takes: Takes | None = None  # these five: where they were looked up
+    because: str = ""  # why it is recommended
+    against: str = ""  # the best reason on record not to choose it
+    same_as: str = ""  # another option after which exactly the same happens
+    final: str = ""  # why it cannot be taken back; "" = it can
     needs: int = 1  # so many different people must choose it
 
 

@@ -80,6 +80,7 @@ class AnswerCheckpoint(Struct, frozen=True):
     source: str = ""  # a file of answers and its line, or --latest; "" = decided by somebody who saw it
     current: str = ""  # of what is there now, where only the person's own remarks and edits (`since`) make it differ
     since: tuple[str, ...] = ()
+    anyway: str = ""  # the version of which they were told what others said and changed since: it goes with it, too
 
 
 class AddRemark(Struct, frozen=True):
@@ -315,6 +316,7 @@ class Rollback(Struct, frozen=True):
     source: str = ""
     current: str = ""
     since: tuple[str, ...] = ()
+    anyway: str = ""
     told: tuple[str, ...] = ()  # agents with effects of which the person was told that they act again
 
 

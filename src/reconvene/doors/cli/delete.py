@@ -32,7 +32,7 @@ def delete(call: Call, run: str, yes: bool) -> int:
     What stays is its id, its last event's number and chain value, who deleted it and when. Files of its folder that you
     changed stay where they are. While a process drives the run, it is not deleted.
     """
-    from reconvene import search_wiring
+    from reconvene import desk_wiring, search_wiring
     from reconvene.app import deleting
     from reconvene.app.tombstones import gone, left_of
     from reconvene.doors.cli.unsent_answers import forget
@@ -46,6 +46,7 @@ def delete(call: Call, run: str, yes: bool) -> int:
     done = deleting.delete(engine, found, by=call.by, door=DOOR)
     showings(call.home).drop(found)
     search_wiring.forget(call.home, found)
+    desk_wiring.forget(call.home, found)
     forget(call.home, found)
     shown = gone(done.left)
     if done.stayed:

@@ -65,6 +65,7 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "import": ("exchange", "import_command", "Take a run in that was exported elsewhere."),
     "delete": ("delete", "delete", "Delete a run for good, with what no other run needs."),
     "eject": ("eject", "eject", "A copy of a packaged workflow, to change."),
+    "notify": ("notify", "notify", "Where messages go, what waits to be sent, what went wrong; test, retry, send."),
     "accept": ("accepting", "accept_command", "Accept what a file that was found here may start."),
     "workflows": ("help", "workflows", "The packaged workflows."),
     "check": ("help", "check", "Check a workflow file; every problem at once, with its line."),
@@ -90,7 +91,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "What is stored": ("verify", "export", "import", "delete"),
     "Workflows": ("workflows", "check", "schema", "eject"),
     "People and deadlines": ("people", "assign", "tick"),
-    "Browser and other programs": ("serve", "mcp"),
+    "Browser and other programs": ("serve", "notify", "mcp"),
     "This machine": ("doctor", "accept", "completion"),
 }
 

@@ -36,7 +36,7 @@ def filled_in(home: str, played: Recording, given: Values) -> Values:
         values[wanted["documents"]] = to_builtins(documents(str(played.documents), os.environ))
     if "sources" in wanted and played.sources:
         made = new_databases(home, played.workflow.name, played.sources)
-        values[wanted["sources"]] = [source(path, os.environ) for path in made]
+        values[wanted["sources"]] = [source(path, os.environ, recorded=True) for path in made]
     return values
 
 

@@ -65,9 +65,12 @@ def driving(call: Call, engine: Engine, decider: Decider) -> Iterator[Driving]:
     import asyncio
     import time
 
+    from reconvene.doors.cli.sent_along import messages_sent
+
     with asyncio.Runner() as loop:
         try:
-            yield Driving(call, engine, decider, loop, time.monotonic())
+            with messages_sent(call, engine.log):
+                yield Driving(call, engine, decider, loop, time.monotonic())
         finally:
             loop.run(engine.close())
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 from starlette.responses import Response
 
 from reconvene.app.views.encoding import encoded
-from reconvene.errors import Busy, ReconveneError, Refused, Repeated, StaleDecision, StoreError, UserError
+from reconvene.doors.http.refusals import Missing, TooLarge, Unreadable, WhichVersion, WrongField, WrongMedia
+from reconvene.errors import Busy, Forbidden, ReconveneError, Refused, Repeated, StaleDecision, StoreError, UserError
 
 TYPE = "application/problem+json"
 _TITLES = {
     400: "The request cannot be read", 401: "Nobody is known", 403: "Not allowed", 404: "Not found",
-    405: "Not so", 409: "Not as it was", 413: "Too large", 421: "Another name", 422: "Does not fit",
+    405: "Not so", 409: "Not as it was", 413: "Too large", 415: "Another media type", 421: "Another name",
+    422: "Does not fit",
     428: "Which version?", 500: "Something broke", 503: "Not now",
 }  # fmt: skip
 
@@ -23,18 +25,30 @@ def problem(status: int, detail: str, hint: str = "", **more: object) -> Respons
     return Response(body, status, headers, TYPE)
 
 
+_STATUSES: tuple[tuple[type[ReconveneError], int], ...] = (  # the first that fits
+    (StaleDecision, 409),
+    (Repeated, 409),
+    (Busy, 409),
+    (Forbidden, 403),
+    (Missing, 404),
+    (TooLarge, 413),
+    (Unreadable, 400),
+    (WrongMedia, 415),
+    (WhichVersion, 428),
+    (Refused, 422),
+    (UserError, 422),
+    (StoreError, 503),
+)
+
+
 def status_of(error: ReconveneError) -> int:
-    if isinstance(error, StaleDecision | Repeated | Busy):
-        return 409
-    if isinstance(error, Refused):
-        return 422
-    if isinstance(error, UserError):
-        return 400
-    return 503 if isinstance(error, StoreError) else 500
+    return next((status for kind, status in _STATUSES if isinstance(error, kind)), 500)
 
 
 def told(error: ReconveneError) -> Response:
     more: dict[str, object] = {}
     if isinstance(error, StaleDecision):
         more = {"changes": error.changes, "version": error.now}
+    if isinstance(error, WrongField):
+        more = {"field": error.field}
     return problem(status_of(error), error.message, error.hint, **more)

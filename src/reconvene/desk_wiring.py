@@ -1,0 +1,26 @@
+"""Where the desk of a home lies: what a service keeps for people beside the logs."""
+
+from __future__ import annotations
+
+import os
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from reconvene.desk_ports import Desk
+
+
+def open_desk(home: str | os.PathLike[str]) -> Desk:
+    """Made where there was none. Whoever opens it closes it."""
+    from reconvene.adapters.desk import HomeDesk
+
+    return HomeDesk(home)
+
+
+def forget(home: str, run: str) -> None:
+    """The run was deleted. Where there is no desk, none is made."""
+    from reconvene.adapters.desk import FILE
+
+    if os.path.lexists(os.path.join(home, FILE)):
+        with closing(open_desk(home)) as desk:
+            desk.drop_run(run)

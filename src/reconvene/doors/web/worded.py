@@ -1,0 +1,69 @@
+"""Times, counts and amounts as pages tell them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from reconvene.doors.shared.harmless import one_line
+
+if TYPE_CHECKING:
+    from reconvene.app.views.read_model import Takes
+
+_MINUTE, _HOUR, _DAY = 60, 3_600, 86_400
+
+
+def plural(count: int, one: str, many: str = "") -> str:
+    """`1 run`, `3 runs`"""
+    return f"{count:,} {one if count == 1 else many or one + 's'}"
+
+
+def when(at: str) -> str:
+    """`16 Nov, 04:35` in UTC; "" where there is no time."""
+    found = _read(at)
+    return f"{found.day} {found:%b, %H:%M}" if found else ""
+
+
+def long_since(at: str, now: str = "") -> str:
+    """`7 days`; how long ago it was, or how long it is until then."""
+    found, until = _read(at), _read(now) if now else datetime.now(UTC)
+    if found is None or until is None:
+        return ""
+    seconds = abs((until - found).total_seconds())
+    if seconds < _MINUTE:
+        return "moments"
+    unit, name = (_DAY, "day") if seconds >= _DAY else (_HOUR, "hour") if seconds >= _HOUR else (_MINUTE, "minute")
+    return plural(int(seconds // unit), name)
+
+
+def _read(at: str) -> datetime | None:
+    try:
+        found = datetime.fromisoformat(at)
+    except ValueError:
+        return None
+    return found if found.tzinfo else found.replace(tzinfo=UTC)
+
+
+def cut(text: str, width: int) -> str:
+    """On one line."""
+    return one_line(text, width)
+
+
+def takes(what: Takes) -> str:
+    """`9 calls · 47k tokens · under a minute · no cost`"""
+    if not what.agents:
+        return "no agent works"
+    parts = [plural(what.calls, "call")]
+    if what.tokens:
+        parts.append(f"{what.tokens / 1000:.0f}k tokens" if what.tokens >= 1000 else plural(what.tokens, "token"))
+    if what.minutes is None:
+        return " · ".join([*parts, "not measured yet"])
+    parts.append("under a minute" if what.minutes < 1 else f"about {what.minutes:.0f} min")
+    parts.append(f"about ${what.cost:.2f}" if what.cost else "no cost known")
+    return " · ".join(parts)
+
+
+FILTERS: dict[str, Callable[..., str]] = {
+    "plural": plural, "when": when, "long_since": long_since, "cut": cut, "takes": takes,
+}  # fmt: skip

@@ -1,0 +1,1 @@
+"""The cockpit in a real browser."""
