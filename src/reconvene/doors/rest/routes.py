@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from starlette.responses import Response
-from starlette.routing import Mount, Route
+from starlette.routing import Mount, Route, Router
 
 from reconvene.app.views.metrics import MetricsShown
 from reconvene.app.views.read_model import Checkpoint, Run
@@ -32,7 +32,7 @@ OPERATIONS: tuple[Op, ...] = (
     Op("GET", "/runs", "runs", "lists", "Every run, the one started last first.", looking.runs, shapes.RunPage,
        shapes.Runs),
     Op("POST", "/runs", "start", "runs", "Start a workflow.", giving.start, Run, body=shapes.StartBody, status=201,
-       once=True),
+       once=True, refuses=(404,)),
     Op("GET", "/workflows", "workflows", "lists", "What may be started here.", giving.workflows, shapes.Workflows),
     Op("GET", "/workflows/{workflow}", "workflow", "lists", "One of them: its inputs and settings.", giving.workflow,
        shapes.WorkflowShown, refuses=(404,)),
@@ -145,7 +145,10 @@ def routes(service: Service) -> list[Route | Mount]:
         by_path.setdefault(one.path, {})[one.method] = one
     own = [Route(path.replace("{path}", "{path:path}"), Endpoint(service, found)) for path, found in by_path.items()]
     alive = Op("GET", "/health", "health", "api", "Whether the server answers.", health, shapes.Health)
-    return [Route("/health", Endpoint(service, {"GET": alive})), Mount(PREFIX, routes=[*own, Mount("/", _nothing)])]
+    return [
+        Route("/health", Endpoint(service, {"GET": alive})),
+        Mount(PREFIX, Router(own, default=_nothing, redirect_slashes=False)),
+    ]
 
 
 async def _nothing(scope: Scope, receive: Receive, send: Send) -> None:

@@ -9,7 +9,6 @@ from msgspec import Meta, Struct, field
 
 from reconvene.app.file_versions import Version
 from reconvene.app.views.all_rounds import RoundShown
-from reconvene.app.views.beside import Review
 from reconvene.app.views.comment_rows import Comment
 from reconvene.app.views.companion_talk import Said as CompanionSaid
 from reconvene.app.views.companion_talk import Spent
@@ -205,7 +204,7 @@ class RunPage(Struct, frozen=True):
 
 
 class RunShown(RunInFull, frozen=True, kw_only=True):
-    review: Review | dict[str, Any] | None = None
+    review: dict[str, Any] = field(default_factory=dict)  # of an open checkpoint: what remarks weigh, what is open
     companion: Spent | None = None
 
 
