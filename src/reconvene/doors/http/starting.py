@@ -22,6 +22,7 @@ from reconvene.errors import ReconveneError, UserError
 
 if TYPE_CHECKING:
     from reconvene.app.engine import Engine
+    from reconvene.app.run_values import Prepared
     from reconvene.app.views.read_model import Run
     from reconvene.core.definition.bindings import Binding
     from reconvene.core.definition.run_inputs import Values
@@ -84,8 +85,9 @@ async def start(
     settings: Mapping[str, object] | None = None,
     models: Mapping[str, str] | None = None,
     recorded: bool = False,
+    draft: str = "",
 ) -> Run:
-    """On record; whoever drives takes it up."""
+    """On record; whoever drives takes it up. `draft`: what was said about it before goes on record with it."""
     caller.require("decider", "to start a run")
     starts = require_starts(service)
     loaded = await service.do(lambda engine: _loaded(starts, workflow))
@@ -95,7 +97,7 @@ async def start(
 
     def begin(engine: Engine) -> Run:
         ready = starts.ready(workflow, values, chosen, models or {}, recorded=recorded)
-        run = begun(engine, caller, ready)
+        run = begun(engine, caller, ready, draft)
         for upload in given.used:
             service.desk.use_upload(caller.name, upload.digest, run)
         return queries.summary(engine, run)
@@ -103,7 +105,39 @@ async def start(
     return await service.change("", begin)
 
 
-def begun(engine: Engine, caller: Caller, ready: Ready) -> str:
+async def look(
+    service: Service,
+    caller: Caller,
+    workflow: str,
+    inputs: Mapping[str, object],
+    *,
+    settings: Mapping[str, object] | None = None,
+    models: Mapping[str, str] | None = None,
+    recorded: bool = False,
+) -> Ready:
+    """What would be started, and whether it can be: the same, up to the start. UserError where it cannot."""
+    caller.require("decider", "to start a run")
+    starts = require_starts(service)
+    loaded = await service.do(lambda engine: _loaded(starts, workflow))
+    values = await asyncio.to_thread(Given(service.desk, caller.name, starts).values, loaded, inputs)
+    chosen = _settings(loaded, settings or {})
+    return await service.do(lambda engine: starts.ready(workflow, values, chosen, models or {}, recorded=recorded))
+
+
+def begun(engine: Engine, caller: Caller, ready: Ready, draft: str = "") -> str:
+    if not draft:
+        return _started(engine, caller, ready, None)
+    from reconvene.companion.drafting import begun_as
+    from reconvene.companion_wiring import drafts_of
+
+    with drafts_of(engine.home).starting(draft) as held:
+        run = begun_as(engine.log, held.draft) if held.draft.starting else ""
+        run = run or _started(engine, caller, ready, held.prepared)
+        held.started(run)
+        return run
+
+
+def _started(engine: Engine, caller: Caller, ready: Ready, prepared: Prepared | None) -> str:
     return engine.start(
         ready.workflow,
         ready.inputs,
@@ -112,6 +146,7 @@ def begun(engine: Engine, caller: Caller, ready: Ready) -> str:
         door=caller.door,
         bindings=ready.bindings,
         actor=caller.actor,
+        prepared=prepared,
     )
 
 

@@ -9,9 +9,19 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from reconvene.app import index
-from reconvene.doors.web import entering
-from reconvene.doors.web.drawing import FOLDER, THEME, THEMES, page
+from reconvene.doors.web import (
+    companion_pages,
+    decision_pages,
+    entering,
+    figures_pages,
+    file_pages,
+    inbox_pages,
+    new_run_pages,
+    record_pages,
+    run_pages,
+    work_pages,
+)
+from reconvene.doors.web.drawing import FOLDER, THEME, THEMES
 
 if TYPE_CHECKING:
     from reconvene.doors.http.callers import Callers
@@ -28,14 +38,18 @@ def routes(service: Service, callers: Callers) -> list[Route | Mount]:
             answer.set_cookie(THEME, chosen, max_age=365 * 86_400, samesite="lax", path="/")
         return answer
 
-    async def inbox(asks: Request) -> Response:
-        rows = await service.do(lambda engine: index.page(engine.log, "waiting", "", 100).rows)
-        return page(asks, "inbox.html", rows=rows)
-
     static = StaticFiles(directory=FOLDER / "static")
     return [
         *entering.routes(callers),
         Route("/theme", theme, methods=["POST"]),
-        Route("/", inbox),
+        *inbox_pages.routes(service),
+        *decision_pages.routes(service),
+        *run_pages.routes(service),
+        *file_pages.routes(service),
+        *work_pages.routes(service),
+        *record_pages.routes(service),
+        *companion_pages.routes(service),
+        *new_run_pages.routes(service),
+        *figures_pages.routes(service),
         Mount("/static", static),
     ]
