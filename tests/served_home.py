@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
+import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -141,6 +142,9 @@ def on_a_port(made: Ground, owner: str = "Olga") -> Iterator[tuple[str, Service]
     thread = threading.Thread(target=server.run, args=([listening],), daemon=True)
     thread.start()
     assert begun.wait(60)
+    with urllib.request.urlopen(f"http://{host}/health") as answer:  # what it opens, it opens now
+        assert answer.status == 200
+    assert service.desk is not None
     try:
         yield f"http://{host}", service
     finally:

@@ -35,6 +35,10 @@ class Runs(Page, frozen=True):
     status: Status | None = None
 
 
+class Inbox(Page, frozen=True):
+    mine: Annotated[bool, Meta(description="Only what waits for you.")] = False
+
+
 class EventsAfter(Query, frozen=True):
     after: Annotated[int, Meta(ge=0, le=2**53, description="Only events after this number.")] = 0
     limit: Annotated[int, Meta(ge=1, le=1000)] = 200
@@ -133,6 +137,12 @@ class RulingsBody(Body, frozen=True):
     calls: Annotated[dict[str, Ruling], Meta(min_length=1, max_length=200)]
 
 
+class AssignBody(Body, frozen=True):
+    """Names, and teams as team:NAME."""
+
+    who: Annotated[tuple[Annotated[str, Meta(min_length=1, max_length=200)], ...], Meta(min_length=1, max_length=50)]
+
+
 class AnswersBody(Body, frozen=True):
     """Answers so far, by field; null takes one back."""
 
@@ -224,6 +234,13 @@ class Events(Struct, frozen=True):
     run: str
     events: tuple[dict[str, Any], ...]
     next: int = 0
+
+
+class LastShown(Struct, frozen=True):
+    """`version` "": none was."""
+
+    run: str
+    version: str
 
 
 class Files(Struct, frozen=True):
