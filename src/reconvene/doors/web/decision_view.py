@@ -97,7 +97,8 @@ class DecisionView(Struct, frozen=True):
     more_needs: int
     quiet: str  # kinds of needs that there are none of
     to_read: list[ToRead]
-    wanted: str
+    wanted: str  # what the workflow asks for a person's words
+    hint: str
     options: list[Option]
     notes: list[ReadBack]
     kinds: tuple[str, ...]
@@ -139,7 +140,7 @@ def view(engine: Engine, run: str, person: str, read: int, prepared: Prepared) -
         max(len(every) - MOST_NEEDS, 0),
         _none_of(every),
         [_to_read(one) for one in to_read(point)],
-        one_line(" ".join(one.text for one in wanted(point)), 160),
+        *_asked_words(point),
         on_offer(point.options),
         notes,
         reader(workflow.kits).kinds,
@@ -178,6 +179,14 @@ def _lead(point: Checkpoint) -> str:
     own = [line.strip() for one in to_read(point) if not one.theirs for line in one.text.split("\n") if line.strip()]
     last = one_line(own[-1].strip("*_# "), LONGEST_LEAD) if own else ""
     return last if last and last != one_line(point.question) and len(last) > 15 else ""
+
+
+def _asked_words(point: Checkpoint) -> tuple[str, str]:
+    """The workflow's words for "what do you say?": a question in one line, else what is asked for, in the box."""
+    lines = [line.strip(" -*_#•") for one in wanted(point) for line in one.text.split("\n") if line.strip()]
+    if len(lines) == 1 and len(lines[0]) <= 120:
+        return lines[0], ""
+    return "", one_line(" ".join(lines[1:]), 120)
 
 
 # --- since you last looked ---
