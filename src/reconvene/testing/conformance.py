@@ -19,10 +19,11 @@ from reconvene.core.facts.ids import digest_of
 from reconvene.errors import Conflict, ReconveneError, StoreError
 from reconvene.ports import Append, EventLog
 from reconvene.testing.chain_conformance import ChainConformance, chain_holds
+from reconvene.testing.outbox_conformance import OutboxConformance
 from reconvene.testing.samples import NOW, UNICODE, paused, refused, remark, row
 
 
-class LogConformance(ChainConformance):
+class LogConformance(ChainConformance, OutboxConformance):
     """Each test starts with an empty store."""
 
     def make_log(self, folder: Path) -> EventLog:
@@ -92,6 +93,22 @@ class LogConformance(ChainConformance):
         assert self.log.index_row("nobody") is None
         assert self.log.snapshot("nobody", "key") is None
         self.log.release("nobody", "me")
+
+    def test_the_heads_of_all_runs_are_told_at_once(self) -> None:
+        assert self.log.heads() == {}
+        self.log.append("run-1", 0, Append([paused("a"), paused("b")]))
+        self.log.append("run-2", 0, Append([paused("a")]))
+        assert self.log.heads() == {"run-1": 2, "run-2": 1}
+
+    def test_the_moment_is_another_once_something_was_appended_by_whomever(self) -> None:
+        other = self.open()
+        before = self.log.moment()
+        assert self.log.moment() == before
+        self.log.append("run-1", 0, Append([paused("a")]))
+        own = self.log.moment()
+        assert own != before
+        other.append("run-2", 0, Append([paused("a")]))
+        assert self.log.moment() != own
 
     def test_unicode_survives_everywhere(self) -> None:
         run = "überprüfung-漢字-🙂"

@@ -29,6 +29,9 @@ COUNT = click.IntRange(0, MOST)
 LIVE = click.option(
     "--live", multiple=True, metavar="AGENT", help="Show what AGENT writes as it comes; `all` for everybody."
 )
+NOTIFY = click.option(
+    "--notify", multiple=True, metavar="NAME", help="Tell this destination of the run, beside those of the settings."
+)
 BY = click.option(
     "--by", default="", metavar="NAME", help="Who you are; else RECONVENE_BY, your settings, your account's name."
 )
@@ -70,6 +73,7 @@ class Call(NamedTuple):
     quiet: bool = False
     live: tuple[str, ...] = ()  # of commands with LIVE: the agents whose text is shown as it comes
     claimed: str = ""  # of commands with BY: the name, where the person gave one
+    notify: tuple[str, ...] = ()  # of commands with NOTIFY: the destinations that are told of the new run
     deciding: bool = False  # it is a decision, and what is printed is the stop after it
 
     @property
@@ -107,13 +111,14 @@ def command(
             live: tuple[str, ...] = (),
             models: tuple[str, ...] = (),
             agents: tuple[str, ...] = (),
+            notify: tuple[str, ...] = (),
             **arguments: object,
         ) -> int:
             if click.get_current_context().invoked_subcommand is not None:
                 return 0
             where, scripted = find(_nearest("home", home)), _nearest("as_json", as_json)
             quiet = arguments.get("no_input") is True
-            call = Call(where, scripted, models=models, agents=agents, live=live, quiet=quiet)
+            call = Call(where, scripted, models=models, agents=agents, live=live, quiet=quiet, notify=notify)
             if by is not None:
                 named = claimed(by, _by_file)
                 call = call._replace(by=named or acting_as(call) or person(), claimed=named)

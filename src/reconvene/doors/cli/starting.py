@@ -45,11 +45,12 @@ def started(
         bindings = for_new(call, loaded, str(file_of(workflow).resolve().parent))
     ready = bound(loaded, bindings)
     check_live(call, loaded)
+    _check_notify(call)
     values = {**read_inputs(loaded, inputs), **(given or {})}
     chosen = {**(settings_of_files(loaded) if not played else {}), **read_settings(loaded, settings)}
     kept_in: tuple[str, ...] = ()
     if not played:
-        kept_in = _require_ready(workflow, ready, values, chosen, anyway=anyway)
+        kept_in = require_ready_to_start(workflow, ready, values, chosen, anyway=anyway)
     if played:
         from reconvene.doors.cli.playing import filled_in
 
@@ -66,7 +67,7 @@ def started(
     for line in unread(loaded, values):
         note(line)
     if missing and not played:  # commands may depend on what was just said
-        kept_in = _require_ready(workflow, ready, values, chosen, anyway=anyway)
+        kept_in = require_ready_to_start(workflow, ready, values, chosen, anyway=anyway)
     engine = open_engine(call)
     for warning in engine.foreseen(loaded, values):
         note(f"before it comes to building: {warning}")
@@ -83,10 +84,11 @@ def started(
         bindings=bindings,
         prepared=prepared,
         driving=driving,
+        notify=call.notify,
     )
 
 
-def _require_ready(
+def require_ready_to_start(
     named: str, workflow: Workflow, inputs: Values, settings: Values, *, anyway: bool
 ) -> tuple[str, ...]:
     """Nothing is recorded where an agent that the run may come to cannot work here. What is said of their sandbox."""
@@ -124,6 +126,18 @@ def check_live(call: Call, workflow: Workflow) -> None:
     for name in call.live:
         if name not in (*workflow.agents, "all"):
             raise UserError(f"there is no agent {clean(name)!r} to watch", hint=nearest(name, workflow.agents))
+
+
+def _check_notify(call: Call) -> None:
+    """Nobody is told by a destination that there is not."""
+    if call.notify:
+        from reconvene.notify_wiring import destinations
+
+        known = destinations()
+        for name in call.notify:
+            if name not in known:
+                there = nearest(name, known) or "see docs/messages.md for how to set one up"
+                raise UserError(f"there is no destination {clean(name)!r} in your settings", hint=there)
 
 
 def _ask_input(workflow: Workflow, name: str) -> object:
