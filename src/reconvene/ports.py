@@ -53,6 +53,12 @@ class EventLog(ChainedLog, Outbox, Protocol):
     def head(self, run: str) -> int:
         """The last seq, 0 where there is no such run."""
 
+    def heads(self) -> dict[str, int]:
+        """The same for every run."""
+
+    def moment(self) -> object:
+        """Another value once anybody has appended to any run, in whichever process. Quick: it is asked all the time."""
+
     def read(self, run: str, after: int = 0, limit: int = 0) -> list[tuple[int, AnyEvent]]:
         """The events after this one, in order; at most `limit`, 0 = all."""
 

@@ -27,7 +27,7 @@ _OF_THE_PERSON = {
     "url": "says where links of messages lead",
 }
 _TEXTS = ("model", "gate_model", "feedback_model", "search_model", "companion_model", *_OF_THE_PERSON)
-_TABLES = ("models", "agents", "settings", "notify")
+_TABLES = ("models", "agents", "settings", "sources", "projects", "notify")
 _MOST_BYTES = 1_000_000
 
 
@@ -47,6 +47,8 @@ class Settings(Struct, frozen=True):
     notify: Notify = Notify()
     settings: dict[str, object] = {}  # of workflows, by name: "planning.interactive"
     lines: dict[str, int] = {}  # of each of them
+    sources: dict[str, str] = {}  # name → address, of data that a server may give to runs
+    projects: dict[str, str] = {}  # name → folder
 
 
 def in_force() -> list[Settings]:
@@ -111,13 +113,24 @@ class _Reading:
         bindings += self._table(data, "models", lambda name, said: Binding(name, model=said))
         bindings += self._table(data, "agents", lambda name, said: runs(said, name))
         settings = self._settings(data.get("settings", {}))
+        sources, projects = (self._places(data.get(table, {}), table) for table in ("sources", "projects"))
         notify = read_notify(data.get("notify", {}), self._add, found=self._found, own=user_file())
         if self._problems:
             raise WorkflowError(self._problems)
         rest = {key: texts.get(key, "") for key in _TEXTS if key != "model"}
         bound = tuple(one for one in bindings if one is not None)
         lines = {name: self._line_of_setting(*name.partition(".")) for name in settings}
-        return Settings(self._path, self._found, bound, **rest, settings=settings, lines=lines, notify=notify)
+        return Settings(
+            self._path,
+            self._found,
+            bound,
+            **rest,
+            settings=settings,
+            lines=lines,
+            sources=sources,
+            projects=projects,
+            notify=notify,
+        )
 
     def _settings(self, given: object) -> dict[str, object]:
         """A table in it is a group: `planning.interactive = true`."""
@@ -127,6 +140,20 @@ class _Reading:
         found: dict[str, object] = {}
         for name, value in given.items():
             found |= {f"{name}.{own}": one for own, one in value.items()} if isinstance(value, dict) else {name: value}
+        return found
+
+    def _places(self, given: object, table: str) -> dict[str, str]:
+        """A path is meant from the file on. One that came with a project names nothing outside of its folder."""
+        if not isinstance(given, dict):
+            self._add("", table, f"{table!r} should be a table", f'as in [{table}] and then NAME = "…"')
+            return {}
+        folder, found = os.path.dirname(os.path.abspath(self._path)), dict[str, str]()
+        for name, value in given.items():
+            said = self._text(table, name, value)
+            where = said if "://" in said else os.path.normpath(os.path.join(folder, os.path.expanduser(said)))
+            if self._found and os.path.commonpath([os.path.realpath(where), os.path.realpath(folder)]) != folder:
+                self._add(table, name, f"{name!r} is not below {folder}", f"write it into {user_file()}")
+            found[name] = where
         return found
 
     def _line_of_setting(self, group: str, dot: str, own: str) -> int:

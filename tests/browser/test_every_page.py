@@ -5,7 +5,14 @@ from __future__ import annotations
 import pytest
 from tests.browser.conftest import NARROW, WIDE, Open, look, violations
 
-PAGES = {"inbox": "/"}
+PAGES = {
+    "inbox": "/",
+    "scenario": "/runs/SCENARIO-2026-001/decide",
+    "spec": "/runs/SPEC-2026-001/decide",
+    "job": "/runs/job-1/decide",
+    "market": "/runs/market-entry-1/decide",
+    "brainstorm": "/runs/brainstorm-1/decide",
+}
 
 
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])

@@ -8,10 +8,12 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, NamedTuple
 
+from reconvene.core.facts.named_people import is_among
 from reconvene.errors import ReconveneError, UserError
 from reconvene.ports import IndexRow
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from typing import Any
 
     from reconvene.app.views.read_model import Run
@@ -43,6 +45,14 @@ class Listed(NamedTuple):
     provider: str = ""  # the model for which it waits, since when, and until when nobody tries
     since: str = ""
     not_before: str = ""
+    who: tuple[str, ...] = ()  # of its checkpoint: who may decide, () = everybody who may decide anything
+    chose: tuple[str, ...] = ()  # and who has chosen already, where others must, too
+    deadline: str = ""
+    late: bool = False
+
+    def waits_for(self, user: str, teams: Iterable[str]) -> bool:
+        """Whether this person may decide, and has not said so already."""
+        return not self.provider and (not self.who or is_among(user, teams, self.who)) and user not in self.chose
 
 
 def listed(log: EventLog, status: str | None = None, *, having: str = "") -> list[Listed]:
@@ -77,6 +87,27 @@ def page(log: EventLog, status: str | None, after: str, limit: int) -> Page:
     return Page([read(log, row) for row in shown], shown[-1].run if len(rows) > len(shown) else "")
 
 
+_LOOKED = 500  # rows that are looked at before a page of what was searched for ends, found or not
+
+
+def search(log: EventLog, words: str, status: str | None, after: str, limit: int) -> Page:
+    """The same, of runs whose row holds all these words: in its name, its workflow, its title or its question.
+
+    A page may be short, even empty, and still have a next one: no page looks at more than some rows."""
+    wanted = words.casefold().split()
+    if not wanted:
+        return page(log, status, after, limit)
+    looked = page(log, status, after, max(limit, _LOOKED))
+    found = list[Listed]()
+    for one in looked.rows:
+        text = "\n".join((one.run, one.workflow, one.title, one.asks, one.phase, one.outcome)).casefold()
+        if all(word in text for word in wanted):
+            found.append(one)
+            if len(found) == limit:
+                return Page(found, one.run if one is not looked.rows[-1] or looked.next else "")
+    return Page(found, looked.next)
+
+
 def one(log: EventLog, run: str) -> Listed | None:
     """None where there is no such run."""
     row = log.index_row(run)
@@ -96,7 +127,9 @@ def read(log: EventLog, row: IndexRow) -> Listed:
     awaits = doc.get("provider") or {}
     waits = [awaits.get(name, "") for name in ("model", "since", "not_before")]
     asks = point.get("question") or point.get("prompt") or awaits.get("why", "")  # older rows have no question
-    parts = (*row, *texts, *counts, asks, asked_as, *waits)
+    chose = tuple(one["user"] for one in point.get("approvals", ()) if one.get("counts"))
+    asked_of = tuple(point.get("who", ())), chose, point.get("deadline", ""), point.get("late", False)
+    parts = (*row, *texts, *counts, asks, asked_as, *waits, *asked_of)
     return Listed._make(parts)
 
 
@@ -144,6 +177,10 @@ def _is_checkpoint(found: object) -> bool:
         and all("available" in option for option in found["options"])
         and isinstance(found.get("question", ""), str)
         and _are_named(found.get("fields", []), "id")
+        and _are_named(found.get("approvals", []), "user")
+        and isinstance(found.get("deadline", ""), str)
+        and isinstance(found.get("who", []), list)
+        and all(isinstance(one, str) for one in found.get("who", []))
     )
 
 

@@ -71,6 +71,12 @@ def rows(engine: Engine, run: str, offered: Offered) -> list[object]:
 # --- what trackers keep ---
 
 
+def kept_by(engine: Engine, run: str, kit: str) -> list[Kept]:
+    """All that a run follows with this kit, each wherever it is kept; none where it follows nothing yet."""
+    session = engine.session(run)
+    return list(kept(session.state, session.book, kit))
+
+
 def tracked(engine: Engine, run: str, kit: str, where: str = "") -> Kept:
     """What a run follows with this kit; `where` says which, where it follows several. Value None: nothing yet."""
     session = engine.session(run)

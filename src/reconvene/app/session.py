@@ -22,6 +22,7 @@ from reconvene.core.facts.commands import Command, GoOn
 from reconvene.core.facts.events import AnyEvent
 from reconvene.core.facts.evolve import evolve
 from reconvene.core.facts.state import EMPTY, RunState
+from reconvene.core.person.deadlines import next_due
 from reconvene.core.run.handle import Handled, handle
 from reconvene.core.run.plan import unmade_children
 from reconvene.errors import Bug, Conflict, ReconveneError, StoreError, UserError
@@ -246,7 +247,12 @@ def index_row(state: RunState) -> IndexRow:
 
 
 def due_at(state: RunState) -> str:
-    """When the run is to be taken up though nobody does anything; "" = never."""
+    """When the run is to be taken up though nobody does anything, to be driven or because of a deadline; "" = never."""
+    return min(filter(None, (driven_at(state), next_due(state))), default="")
+
+
+def driven_at(state: RunState) -> str:
+    """When it is to be driven; "" = not before somebody does something."""
     if (state.status == "paused" and state.left) or unmade_children(state):
         return state.updated
     return state.awaits.not_before if state.awaits is not None and state.status == "waiting" else ""

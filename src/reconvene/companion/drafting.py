@@ -18,7 +18,9 @@ from reconvene.app.run_values import Prepared
 from reconvene.app.views.companion_talk import Said
 from reconvene.companion.kept_talk import as_command
 from reconvene.core.definition.workflow import Workflow
+from reconvene.core.facts.events import RunStarted
 from reconvene.errors import UserError
+from reconvene.ports import EventLog
 from reconvene.secrets import Secrets
 
 _USUAL = ("description", "instructions", "task", "question", "brief")  # inputs that say what is to be done
@@ -123,6 +125,17 @@ def prepared(draft: Draft) -> Prepared:
     made = [as_command(said) for said in draft.said]
     blobs = {digest: data for _, some in made for digest, data in some.items()}
     return Prepared(draft.name, tuple(command for command, _ in made), blobs)
+
+
+def begun_as(log: EventLog, draft: Draft) -> str:
+    """The run of a draft whose start was begun, and whose end nobody noted; "" = there is none."""
+    for row in log.index():
+        if row.started < draft.starting:
+            return ""
+        first = [event for _, event in log.read(row.run, 0, 3) if isinstance(event, RunStarted)]
+        if first and first[0].draft == draft.name:
+            return row.run
+    return ""
 
 
 def instructed_input(workflow: Workflow) -> str:

@@ -94,6 +94,22 @@ class LogConformance(ChainConformance, OutboxConformance):
         assert self.log.snapshot("nobody", "key") is None
         self.log.release("nobody", "me")
 
+    def test_the_heads_of_all_runs_are_told_at_once(self) -> None:
+        assert self.log.heads() == {}
+        self.log.append("run-1", 0, Append([paused("a"), paused("b")]))
+        self.log.append("run-2", 0, Append([paused("a")]))
+        assert self.log.heads() == {"run-1": 2, "run-2": 1}
+
+    def test_the_moment_is_another_once_something_was_appended_by_whomever(self) -> None:
+        other = self.open()
+        before = self.log.moment()
+        assert self.log.moment() == before
+        self.log.append("run-1", 0, Append([paused("a")]))
+        own = self.log.moment()
+        assert own != before
+        other.append("run-2", 0, Append([paused("a")]))
+        assert self.log.moment() != own
+
     def test_unicode_survives_everywhere(self) -> None:
         run = "überprüfung-漢字-🙂"
         index = row(run, note=UNICODE)

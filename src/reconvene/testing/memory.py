@@ -61,6 +61,13 @@ class MemoryLog(MemoryOutbox):
         with self._lock:
             return self._deleted[run].head if run in self._deleted else len(self._logs.get(run, ()))
 
+    def heads(self) -> dict[str, int]:
+        with self._lock:
+            return {run: len(events) for run, events in self._logs.items() if events}
+
+    def moment(self) -> object:
+        return sum(self.heads().values())
+
     def read(self, run: str, after: int = 0, limit: int = 0) -> list[tuple[int, AnyEvent]]:
         after = max(after, 0)
         with self._lock:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from reconvene.doors.cli.wire_text import reply_text, request_text
+from reconvene.doors.shared.wire_text import reply_text, request_text
 
 if TYPE_CHECKING:
     from commands import Command

@@ -205,6 +205,15 @@ class SqliteLog(OutboxRows):
             found = self._connection.execute(_FIND, (run,)).fetchone()
         return abs(found[1]) if found else 0
 
+    def heads(self) -> dict[str, int]:
+        with self._plain_words():
+            return dict(self._connection.execute("SELECT run, head FROM runs WHERE head > 0").fetchall())
+
+    def moment(self) -> object:
+        with self._plain_words():
+            others = self._connection.execute("PRAGMA data_version").fetchone()[0]  # of other connections only
+        return others, self._connection.total_changes
+
     def read(self, run: str, after: int = 0, limit: int = 0) -> list[tuple[int, AnyEvent]]:
         from reconvene.wire.event_json import decode_batch
 

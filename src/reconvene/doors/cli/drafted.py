@@ -87,7 +87,7 @@ def start(
     require_person("to start a run")
     with drafts_of(call.home).starting(name) as starting:
         draft = starting.draft
-        if draft.starting and (run := _began(call, name, draft.starting)):
+        if draft.starting and (run := _began(call.home, draft)):
             starting.started(run)
             raise UserError(f"{name} was started already, as the run {run}", hint=call.command("resume", run))
         given = instructions_of(draft, load(draft.workflow))
@@ -103,19 +103,12 @@ def start(
     return engine, run
 
 
-def _began(call: Call, draft: str, since: str) -> str:
-    """The run of a draft whose start was begun, and whose end nobody noted; "" = there is none."""
-    from reconvene.core.facts.events import RunStarted
+def _began(home: str, draft: Draft) -> str:
+    from reconvene.companion.drafting import begun_as
     from reconvene.wiring import open_log
 
-    log = open_log(call.home)
+    log = open_log(home)
     try:
-        for row in log.index():
-            if row.started < since:
-                return ""
-            first = [event for _, event in log.read(row.run, 0, 3) if isinstance(event, RunStarted)]
-            if first and first[0].draft == draft:
-                return row.run
-        return ""
+        return begun_as(log, draft)
     finally:
         log.close()

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from reconvene.app.views.who import told as by_whom
+from reconvene.core.facts.named_people import named
 from reconvene.doors.cli.common import (
     BY,
     COUNT,
@@ -160,7 +161,8 @@ def _decision(one: Decision) -> str:
 
     item = f" of {one_line(one.item)}" if one.item else ""
     source, since = from_where(one.source) if one.source else "", f"with {', '.join(one.since)}" if one.since else ""
-    by = "; ".join(part for part in (by_whom(one.by, one.user), source, since) if part)
+    approved = f"with {named(one.approved[:-1], 'and')}" if one.approved else ""
+    by = "; ".join(part for part in (by_whom(one.by, one.user), approved, source, since) if part)
     return f"{one.phase}{item}: {one_line(one.option)}" + (f" ({by})" if by else "")
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
+from reconvene.core.facts.named_people import named
 from reconvene.doors.cli.common import (
     COUNT,
     Call,
@@ -100,9 +101,15 @@ _LIMIT = click.option("--limit", type=COUNT, default=0, metavar="N", help="At mo
 @command()
 @_LIMIT
 @_AFTER
-def inbox(call: Call, after: str, limit: int) -> int:
-    """Runs that wait for a person, or for a provider, the one that was started last first."""
-    found = _rows(call, "waiting", after, limit, beside="running")
+@click.option("--mine", is_flag=True, help="Only what waits for you.")
+def inbox(call: Call, after: str, limit: int, mine: bool) -> int:
+    """Runs that wait for a person, or for a provider, the one that was started last first.
+
+    With --mine only those that you may decide, and have not chosen an option of yet that others must choose as well.
+    """
+    found = _rows(call, "waiting", after, 0 if mine else limit, beside="running")
+    if mine:
+        found = _mine(call, found, limit)
     if call.as_json:
         _put_rows(found.rows)
     elif found.rows:
@@ -114,7 +121,7 @@ def inbox(call: Call, after: str, limit: int) -> int:
         _put_inbox(lines)
     else:
         put_none(call, "nothing waits for you")
-    _tell_more(call, "inbox", found, limit)
+    _tell_more(call, "inbox", found, limit, *(["--mine"] if mine else []))
     if found.rows and not call.as_json:
         first = next((one.run for one in found.rows if not one.provider), "")
         parked = next((one.run for one in found.rows if one.provider), "")
@@ -127,12 +134,25 @@ def inbox(call: Call, after: str, limit: int) -> int:
     return 0
 
 
+def _mine(call: Call, found: _Found, limit: int) -> _Found:
+    from reconvene.people_wiring import acting
+
+    me = acting(call.home)
+    rows = [one for one in found.rows if one.waits_for(me.user, me.teams)] if me.may("decider") else []
+    shown = rows[: limit or None]
+    return found._replace(rows=shown, next=shown[-1].run if len(shown) < len(rows) else "")
+
+
 def _asked_as(one: Listed) -> str:
     return "provider" if one.provider else one.asked_as
 
 
 def _asks(one: Listed) -> str:
-    return f"not before {clock_time(one.not_before)}: {one.asks}" if one.provider else one.asks
+    if one.provider:
+        return f"not before {clock_time(one.not_before)}: {one.asks}"
+    until = f"{'late since' if one.late else 'until'} {_since(one.deadline)}" if one.deadline else ""
+    told = ", ".join(filter(None, (f"for {named(one.who)}" if one.who else "", until)))
+    return f"{told}: {one.asks}" if told else one.asks
 
 
 def _for_whom(one: Listed) -> str:

@@ -72,6 +72,8 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "schema": ("help", "schema", "The JSON Schema of workflow files, for editors."),
     "doctor": ("help", "doctor", "What this machine offers, and what is missing."),
     "completion": ("completing", "completion", "The script with which your shell completes commands and run ids."),
+    "assign": ("deadlines", "assign", "Hand an open checkpoint over to somebody else."),
+    "tick": ("deadlines", "tick", "Do what deadlines and reminders say by now; for cron."),
     "people": ("people", "people", "Who may do what in this home, and their tokens."),
     "serve": ("serve", "serve", "Runs in your browser and over REST, and whoever drives them."),
     "mcp": ("serve_mcp", "mcp", "Serve runs to an MCP client; its person may decide."),
@@ -88,7 +90,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "Files and history": ("files", "diff", "take", "fork"),
     "What is stored": ("verify", "export", "import", "delete"),
     "Workflows": ("workflows", "check", "schema", "eject"),
-    "People": ("people",),
+    "People and deadlines": ("people", "assign", "tick"),
     "Browser and other programs": ("serve", "notify", "mcp"),
     "This machine": ("doctor", "accept", "completion"),
 }

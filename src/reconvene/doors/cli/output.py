@@ -11,7 +11,7 @@ from reconvene.app import as_sent
 from reconvene.doors.cli import pager
 from reconvene.doors.cli.common import Call, command, note, open_run, put_json
 from reconvene.doors.cli.text import clean, one_line
-from reconvene.doors.cli.wire_text import reply_text, request_text
+from reconvene.doors.shared.wire_text import reply_text, request_text
 from reconvene.errors import StoreError, UserError
 
 if TYPE_CHECKING:

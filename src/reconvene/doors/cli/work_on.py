@@ -174,6 +174,9 @@ class _Shows:
         if told.error is not None:
             self._failed(told, told.error)
             return
+        if told.lapsed is not None:
+            self._put(to_json(told.lapsed) if self._call.as_json else f"{told.run}  {told.lapsed.text}")
+            return
         summary = queries.summary(self._engine, told.run)
         if self._call.as_json:
             self._put(to_json(summary))

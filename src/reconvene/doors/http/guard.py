@@ -85,6 +85,7 @@ class Guard:
             return problem(403, "Web pages of others may not ask here.")
         caller = self._find(asks)
         scope["caller"] = caller
+        scope["still"] = lambda: self._find(asks)  # who it is by now, for what lasts
         if caller is None:
             return None if self._is_open(scope["path"]) else self._unknown(asks)
         changes = scope["method"] not in _SAFE

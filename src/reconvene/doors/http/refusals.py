@@ -23,3 +23,11 @@ class WrongField(Refused):
 
 class TooLarge(UserError):
     """413."""
+
+
+class Unreadable(UserError):
+    """A request that is no JSON, or no request at all: 400."""
+
+
+class WrongMedia(UserError):
+    """A body of another media type: 415."""

@@ -12,11 +12,15 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, TypeVar
 
+from reconvene.doors.http.live import Live
+
 if TYPE_CHECKING:
     from reconvene.app.engine import Engine
     from reconvene.core.facts.commands import Command
     from reconvene.core.facts.state import RunState
+    from reconvene.desk_ports import Desk
     from reconvene.doors.http.callers import Caller
+    from reconvene.doors.http.starting import Starts
 
 T = TypeVar("T")
 
@@ -30,17 +34,28 @@ class Service:
         home: str,
         permit: Callable[[Engine, str], None],
         wake: Callable[[], None],
+        starts: Starts | None = None,
     ) -> None:
+        """`starts`: what may be started here, None = nothing."""
+        self.starts = starts
         self._open_engine = open_engine
         self._permit = permit
         self._wake = wake
         self._thread = ThreadPoolExecutor(1, "engine")
         self._engine: Engine | None = None
+        self._desk: Desk | None = None
         self.home = home
+        self.live = Live(self)
 
     async def do(self, work: Callable[[Engine], T]) -> T:
         """In the engine's thread. What was begun is finished, whether or not anybody still waits for it."""
         return await asyncio.get_running_loop().run_in_executor(self._thread, lambda: work(self._opened()))
+
+    def another_engine(self, caller: Caller) -> Engine:
+        """For a thread of its own, which closes it: all that is done with it, this caller does."""
+        made = self._open_engine()
+        made.actor = caller.actor or made.actor
+        return made
 
     def _opened(self) -> Engine:
         if self._engine is None:
@@ -63,15 +78,27 @@ class Service:
     async def submit(self, caller: Caller, run: str, command: Command, *, once: bool = False) -> RunState:
         return await self.change(run, lambda engine: recorded(engine, caller, run, command, once=once))
 
+    @property
+    def desk(self) -> Desk:
+        """What is kept for people beside the logs. Any thread may use it; the event loop should not wait for it."""
+        if self._desk is None:
+            from reconvene.desk_wiring import open_desk
+
+            self._desk = open_desk(self.home)
+        return self._desk
+
     async def close(self) -> None:
         def end() -> None:
             if self._engine is not None:
                 asyncio.run(self._engine.close())
+            if self._desk is not None:
+                self._desk.close()
 
+        await self.live.close()
         await asyncio.get_running_loop().run_in_executor(self._thread, end)
         self._thread.shutdown()
 
 
 def recorded(engine: Engine, caller: Caller, run: str, command: Command, *, once: bool = False) -> RunState:
     """As what this caller did."""
-    return engine.submit(run, command, once=once)
+    return engine.submit(run, command, once=once, actor=caller.actor)

@@ -5,13 +5,14 @@ from __future__ import annotations
 from starlette.responses import Response
 
 from reconvene.app.views.encoding import encoded
-from reconvene.doors.http.refusals import Missing, TooLarge, WhichVersion, WrongField
+from reconvene.doors.http.refusals import Missing, TooLarge, Unreadable, WhichVersion, WrongField, WrongMedia
 from reconvene.errors import Busy, Forbidden, ReconveneError, Refused, Repeated, StaleDecision, StoreError, UserError
 
 TYPE = "application/problem+json"
 _TITLES = {
     400: "The request cannot be read", 401: "Nobody is known", 403: "Not allowed", 404: "Not found",
-    405: "Not so", 409: "Not as it was", 413: "Too large", 421: "Another name", 422: "Does not fit",
+    405: "Not so", 409: "Not as it was", 413: "Too large", 415: "Another media type", 421: "Another name",
+    422: "Does not fit",
     428: "Which version?", 500: "Something broke", 503: "Not now",
 }  # fmt: skip
 
@@ -31,6 +32,8 @@ _STATUSES: tuple[tuple[type[ReconveneError], int], ...] = (  # the first that fi
     (Forbidden, 403),
     (Missing, 404),
     (TooLarge, 413),
+    (Unreadable, 400),
+    (WrongMedia, 415),
     (WhichVersion, 428),
     (Refused, 422),
     (UserError, 422),

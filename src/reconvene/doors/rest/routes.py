@@ -1,36 +1,153 @@
-"""The addresses of the API, each with what answers it."""
+"""The addresses of the API, each with its operations. The OpenAPI document is made from the same table."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Mount, Route
 
-from reconvene.app import index, queries
-from reconvene.app.views.encoding import encoded
+from reconvene.app.views.metrics import MetricsShown
+from reconvene.app.views.read_model import Checkpoint, Run
+from reconvene.app.views.remark_lives import Ledger
+from reconvene.doors.http.told_errors import problem
+from reconvene.doors.rest import changing, giving, looking, shapes, streams
+from reconvene.doors.rest.answering import Endpoint
+from reconvene.doors.rest.openapi import document, page
+from reconvene.doors.rest.operations import Operation as Op
 
 if TYPE_CHECKING:
+    from starlette.types import Receive, Scope, Send
+
     from reconvene.doors.http.service import Service
+    from reconvene.doors.rest.operations import Asked
 
 PREFIX = "/api/v1"
+_RUN = "/runs/{run}"
+
+OPERATIONS: tuple[Op, ...] = (
+    Op("GET", "/me", "me", "people", "Who you are here, and your role.", looking.me, shapes.Me),
+    Op("GET", "/inbox", "inbox", "lists", "Runs that wait for a person, or for a provider.", looking.inbox,
+       shapes.RunPage, shapes.Page),
+    Op("GET", "/runs", "runs", "lists", "Every run, the one started last first.", looking.runs, shapes.RunPage,
+       shapes.Runs),
+    Op("POST", "/runs", "start", "runs", "Start a workflow.", giving.start, Run, body=shapes.StartBody, status=201,
+       once=True),
+    Op("GET", "/workflows", "workflows", "lists", "What may be started here.", giving.workflows, shapes.Workflows),
+    Op("GET", "/workflows/{workflow}", "workflow", "lists", "One of them: its inputs and settings.", giving.workflow,
+       shapes.WorkflowShown, refuses=(404,)),
+    Op("GET", "/stats", "stats_of_all", "lists", "How well the checkpoints serve you, over all runs.",
+       looking.all_stats, dict),
+    Op("GET", "/queue", "queue", "queue", "Runs that wait for their turn.", looking.queue, shapes.Queue),
+    Op("PUT", "/queue/{run}", "move_in_queue", "queue", "Give a queued run another place.", changing.move_in_queue,
+       shapes.Position, body=shapes.PositionBody, refuses=(404,)),
+    Op("DELETE", "/queue/{run}", "drop_from_queue", "queue", "Take a run out of the queue for good.",
+       changing.drop_from_queue, Run, refuses=(404,)),
+    Op("GET", "/uploads", "uploads", "uploads", "What you have uploaded.", giving.uploads, shapes.UploadList),
+    Op("POST", "/uploads", "upload", "uploads", "Upload a file, to start a run with.", giving.upload,
+       shapes.UploadShown, status=201, upload=True, refuses=(413,)),
+    Op("DELETE", "/uploads/{digest}", "drop_upload", "uploads", "Throw an upload away.", giving.drop_upload,
+       status=204, refuses=(404,)),
+    Op("GET", "/stream", "stream_of_all", "events", "That any run has changed, as server-sent events.",
+       streams.of_any_run, media="text/event-stream"),
+    Op("GET", _RUN, "show", "runs", "Where a run stands, in full.", looking.show, shapes.RunShown, refuses=(404,)),
+    Op("GET", f"{_RUN}/checkpoint", "checkpoint", "decisions",
+       "The open checkpoint; its ETag is the version that a decision names.", looking.checkpoint, Checkpoint,
+       tagged=True, refuses=(404,)),
+    Op("POST", f"{_RUN}/decision", "decide", "decisions", "Answer the open checkpoint.", changing.decide, Run,
+       body=shapes.DecisionBody, bound=True, once=True, refuses=(404,)),
+    Op("POST", f"{_RUN}/calls/decision", "decide_calls", "decisions", "Decide on calls of tools that wait.",
+       changing.decide_calls, Run, body=shapes.RulingsBody, bound=True, once=True, refuses=(404,)),
+    Op("POST", f"{_RUN}/rollback", "roll_back", "decisions", "Undo the round that you are looking at.",
+       changing.roll_back, Run, body=shapes.RollbackBody, bound=True, once=True, refuses=(404,)),
+    Op("PUT", f"{_RUN}/answers", "answers", "decisions", "Answers to fields so far, which everybody sees.",
+       changing.answers, Run, body=shapes.AnswersBody, refuses=(404,)),
+    Op("GET", f"{_RUN}/remarks", "remarks", "remarks", "What people said.", looking.all_remarks, shapes.Remarks,
+       refuses=(404,)),
+    Op("POST", f"{_RUN}/remarks", "remark", "remarks", "Say something that every later agent is shown.",
+       changing.remark, shapes.RunWithRemarks, body=shapes.RemarksBody, status=201, once=True, refuses=(404,)),
+    Op("PATCH", f"{_RUN}/remarks/{{id}}", "read_remark", "remarks", "What a remark is after all.",
+       changing.read_remark, shapes.RunWithRemarks, body=shapes.ReadingBody, refuses=(404,)),
+    Op("DELETE", f"{_RUN}/remarks/{{id}}", "withdraw", "remarks", "Take back what no agent was shown yet.",
+       changing.withdraw, shapes.RunWithRemarks, refuses=(404,)),
+    Op("POST", f"{_RUN}/pause", "pause", "runs", "Let agents finish, start nothing new.", changing.pause, Run,
+       body=shapes.PauseBody, refuses=(404,)),
+    Op("POST", f"{_RUN}/resume", "resume", "runs", "Go on.", changing.resume, Run, body=shapes.NothingBody,
+       refuses=(404,)),
+    Op("POST", f"{_RUN}/abort", "abort", "runs", "End a run for good.", changing.abort, Run, body=shapes.SaidBody,
+       refuses=(404,)),
+    Op("POST", f"{_RUN}/replan", "replan", "runs", "Go back to planning.", changing.replan, Run,
+       body=shapes.AgainBody, once=True, refuses=(404,)),
+    Op("POST", f"{_RUN}/reopen", "reopen", "runs", "Take a run up again after its end.", changing.reopen, Run,
+       body=shapes.ReopenBody, once=True, refuses=(404,)),
+    Op("POST", f"{_RUN}/fork", "fork", "runs", "A new run that shares this one's history up to an event.",
+       changing.fork, Run, body=shapes.ForkBody, status=200, once=True, refuses=(404,)),
+    Op("GET", f"{_RUN}/events", "events", "events", "A run's events.", looking.events, shapes.Events,
+       shapes.EventsAfter, refuses=(404,)),
+    Op("GET", f"{_RUN}/stream", "stream", "events",
+       "The same as they come, as server-sent events; Last-Event-ID is the number of the last one received.",
+       streams.of_one_run, query=shapes.StreamAfter, media="text/event-stream", refuses=(404,)),
+    Op("GET", f"{_RUN}/files", "files", "files", "A run's files.", looking.files, shapes.Files, refuses=(404,)),
+    Op("GET", f"{_RUN}/files/{{path}}", "file", "files", "The content of one, now or in an earlier version.",
+       looking.file, query=shapes.OneVersion, media="application/octet-stream", refuses=(404,)),
+    Op("GET", f"{_RUN}/versions", "versions", "files", "The versions that files had.", looking.file_versions,
+       shapes.Versions, shapes.OfFile, refuses=(404,)),
+    Op("GET", f"{_RUN}/diff", "diff", "files", "What changed between two rounds, or since the last.", looking.diff,
+       shapes.Diff, shapes.Between, refuses=(404,)),
+    Op("GET", f"{_RUN}/comments", "comments", "files", "Comments on lines of files, and what became of them.",
+       looking.comments, shapes.Comments, shapes.OfFile, refuses=(404,)),
+    Op("GET", f"{_RUN}/outputs", "outputs", "record", "What agents were sent and wrote in a round.",
+       looking.outputs, shapes.AttemptsShown, shapes.Outputs, refuses=(404,)),
+    Op("GET", f"{_RUN}/rounds", "rounds", "record", "Every round, those rolled back included.", looking.rounds,
+       shapes.Rounds, refuses=(404,)),
+    Op("GET", f"{_RUN}/ledger", "ledger", "record", "What became of every remark.", looking.ledger, Ledger,
+       shapes.LedgerPage, refuses=(404,)),
+    Op("GET", f"{_RUN}/talk", "talk", "record", "What agents and people say to each other in this phase.",
+       looking.talk, shapes.Talk, refuses=(404,)),
+    Op("GET", f"{_RUN}/calls", "calls", "record", "What agents did with their tools.", looking.calls, shapes.Calls,
+       shapes.OfAgent, refuses=(404,)),
+    Op("GET", f"{_RUN}/allowed", "allowed", "record", "Calls that are not asked about any more.", looking.allowed,
+       shapes.AllowedCalls, refuses=(404,)),
+    Op("DELETE", f"{_RUN}/allowed/{{id}}", "disallow", "record", "Ask about such calls again.", changing.disallow,
+       Run, refuses=(404,)),
+    Op("GET", f"{_RUN}/gaps", "gaps", "record", "The gaps that a run follows, and how they converge.", looking.gaps,
+       dict, refuses=(404,)),
+    Op("GET", f"{_RUN}/views", "views", "record", "What kits of the workflow show.", looking.views, shapes.Views,
+       refuses=(404,)),
+    Op("GET", f"{_RUN}/views/{{view}}", "view", "record", "One of these views, as rows.", looking.view,
+       shapes.ViewRows, refuses=(404,)),
+    Op("GET", f"{_RUN}/stats", "stats", "record", "How well the checkpoints of a run serve you.", looking.stats,
+       MetricsShown, refuses=(404,)),
+    Op("GET", f"{_RUN}/questions", "conversation", "companion", "The conversation with the companion.",
+       looking.conversation, shapes.Conversation, refuses=(404,)),
+    Op("POST", f"{_RUN}/questions", "ask", "companion", "Ask the companion about a run. It decides nothing.",
+       giving.ask, shapes.Answered, body=shapes.QuestionBody, refuses=(404,)),
+)  # fmt: skip
 
 
 def routes(service: Service) -> list[Route | Mount]:
-    async def health(asks: Request) -> Response:
-        return _json({"status": "ok"})
+    async def health(asked: Asked) -> object:
+        await service.do(lambda engine: engine.log.head(""))
+        return shapes.Health("ok")
 
-    async def inbox(asks: Request) -> Response:
-        rows = await service.do(lambda engine: index.page(engine.log, "waiting", "", 100).rows)
-        return _json({"runs": [row._asdict() for row in rows]})
+    async def described(asked: Asked) -> object:
+        return document(OPERATIONS, PREFIX)
 
-    async def show(asks: Request) -> Response:
-        return _json(await service.do(lambda engine: queries.show(engine, engine.find(asks.path_params["run"]))))
+    async def reference(asked: Asked) -> object:
+        return page(OPERATIONS, PREFIX)
 
-    own = [Route("/inbox", inbox), Route("/runs/{run}", show)]
-    return [Route("/health", health), Mount(PREFIX, routes=own)]
+    beside = (
+        Op("GET", "/openapi.json", "openapi", "api", "This document.", described, dict),
+        Op("GET", "/docs", "docs", "api", "It as a page.", reference, media="text/html"),
+    )
+    by_path: dict[str, dict[str, Op]] = {}
+    for one in (*OPERATIONS, *beside):
+        by_path.setdefault(one.path, {})[one.method] = one
+    own = [Route(path.replace("{path}", "{path:path}"), Endpoint(service, found)) for path, found in by_path.items()]
+    alive = Op("GET", "/health", "health", "api", "Whether the server answers.", health, shapes.Health)
+    return [Route("/health", Endpoint(service, {"GET": alive})), Mount(PREFIX, routes=[*own, Mount("/", _nothing)])]
 
 
-def _json(value: object) -> Response:
-    return Response(encoded(value), media_type="application/json")
+async def _nothing(scope: Scope, receive: Receive, send: Send) -> None:
+    answer: Response = problem(404, "There is nothing at this address.", f"{PREFIX}/docs lists what there is.")
+    await answer(scope, receive, send)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from starlette.applications import Starlette
 
 from reconvene.doors.http.guard import Guard
-from reconvene.doors.http.told_errors import problem, told
+from reconvene.doors.http.told_errors import problem, status_of, told
 from reconvene.doors.rest import routes as rest
 from reconvene.doors.web import pages
 from reconvene.doors.web.drawing import page
@@ -28,7 +28,9 @@ if TYPE_CHECKING:
 _OPEN = ("/health", "/enter")
 
 
-def application(service: Service, callers: Callers, hosts: Iterable[str]) -> ASGIApp:
+def application(service: Service, callers: Callers, hosts: Iterable[str], *, secure: bool = False) -> ASGIApp:
+    """`secure`: browsers come by https."""
+
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
         yield
@@ -38,21 +40,21 @@ def application(service: Service, callers: Callers, hosts: Iterable[str]) -> ASG
         assert isinstance(error, ReconveneError)
         if asks.url.path.startswith(rest.PREFIX):
             return told(error)
-        return page(asks, "problem.html", status=400, error=error)
+        return page(asks, "problem.html", status=status_of(error), error=error)
 
     app = Starlette(
         routes=[*rest.routes(service), *pages.routes(service, callers)],
         lifespan=lifespan,
         exception_handlers={ReconveneError: failed},
     )
-    return Guard(app, hosts, callers.find, _is_open, _unknown)
+
+    def unknown(asks: HTTPConnection) -> Response:
+        if asks.scope["path"].startswith(rest.PREFIX):
+            return problem(401, "Send the token: Authorization: Bearer TOKEN.")
+        return page(asks, "enter.html", status=401, people=callers.are_set_up, wrong=False)
+
+    return Guard(app, hosts, callers.find, _is_open, unknown, secure=secure)
 
 
 def _is_open(path: str) -> bool:
     return path in _OPEN or path.startswith("/static/")
-
-
-def _unknown(asks: HTTPConnection) -> Response:
-    if asks.scope["path"].startswith(rest.PREFIX):
-        return problem(401, "Send the token: Authorization: Bearer TOKEN.")
-    return page(asks, "enter.html", status=401)

@@ -43,3 +43,8 @@ def page(asks: HTTPConnection, name: str, *, status: int = 200, **values: object
     theme = asks.cookies.get(THEME, "")
     own = {"caller": asks.scope.get("caller"), "path": asks.scope["path"], "theme": theme if theme in THEMES else ""}
     return HTMLResponse(_templates().get_template(name).render(**own, **values), status)
+
+
+def drawn_text(name: str, **values: object) -> str:
+    """A part of a page, for a page that is there."""
+    return _templates().get_template(name).render(**values)

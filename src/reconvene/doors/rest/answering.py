@@ -1,0 +1,139 @@
+"""How a request becomes an answer: the operation of its method, errors as RFC 9457, ETags, and requests sent twice."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import logging
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response, StreamingResponse
+
+from reconvene.app.views.encoding import encoded
+from reconvene.app.views.read_model import Checkpoint
+from reconvene.desk_ports import Reply
+from reconvene.doors.http.refusals import WrongField
+from reconvene.doors.http.told_errors import problem, told
+from reconvene.doors.rest.operations import MOST_BODY, Asked, Operation
+from reconvene.errors import ReconveneError
+
+if TYPE_CHECKING:
+    from starlette.types import Receive, Scope, Send
+
+    from reconvene.desk_ports import Kept
+    from reconvene.doors.http.service import Service
+
+_SAFE = ("GET", "HEAD")
+_SECONDS = 120  # in which a request is answered, else it is in doubt
+_log = logging.getLogger("reconvene")
+
+
+class Endpoint:
+    """One address, with an operation for each method. An ASGI application."""
+
+    def __init__(self, service: Service, operations: Mapping[str, Operation]) -> None:
+        self._service = service
+        self._operations = operations
+        methods = {*operations, "OPTIONS", *({"HEAD"} if "GET" in operations else ())}
+        self._allow = {"allow": ", ".join(sorted(methods))}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        request = Request(scope, receive, send)
+        try:
+            answer = await self._answer(request)
+        except ReconveneError as error:
+            answer = told(error)
+        except ClientDisconnect:
+            return
+        except Exception:
+            _log.exception("%s %s broke", request.method, scope["path"])
+            answer = problem(500, "This is a bug in reconvene; nothing that was recorded is lost.")
+        if request.method == "HEAD" and not isinstance(answer, StreamingResponse):
+            answer.body = b""
+        await answer(scope, receive, send)
+
+    async def _answer(self, request: Request) -> Response:
+        if request.method == "OPTIONS":
+            return Response(status_code=204, headers=self._allow)
+        operation = self._operations.get("GET" if request.method == "HEAD" else request.method)
+        if operation is None:
+            answer = problem(405, f"There is no {request.method} here.")
+            answer.headers.update(self._allow)
+            return answer
+        asked = Asked(self._service, request, operation)
+        key = request.headers.get("idempotency-key", "") if operation.once else ""
+        return await (self._once(asked, key) if key else self._carried_out(asked))
+
+    async def _carried_out(self, asked: Asked) -> Response:
+        value = await asked.operation.answer(asked)
+        answer = value if isinstance(value, Response) else _as_json(asked.operation, value)
+        if asked.request.method in _SAFE and not isinstance(answer, StreamingResponse) and not asked.operation.tagged:
+            answer.headers.setdefault("etag", f'W/"{hashlib.sha256(answer.body).hexdigest()[:32]}"')
+            if answer.headers["etag"] in _tags(asked.request):
+                return Response(status_code=304, headers={"etag": answer.headers["etag"]})
+        return answer
+
+    # --- a request that is sent twice ---
+
+    async def _once(self, asked: Asked, key: str) -> Response:
+        desk, person = self._service.desk, asked.caller.name
+        body = await asked.bytes(MOST_BODY)
+        request = asked.request
+        request._body = body  # what was read is read again by the operation
+        parts = (request.method, request.url.path, request.headers.get("if-match", ""))
+        print_ = hashlib.sha256("\n".join(parts).encode() + b"\n" + body).hexdigest()
+        until = _now(_SECONDS)
+
+        def claim() -> Kept | None:
+            return desk.claim(person, key, print_, now=_now(), until=until, again=asked.operation.bound)
+
+        kept = await asyncio.to_thread(claim)
+        if kept is not None:
+            return _again(kept)
+        try:
+            answer = await self._carried_out(asked)
+        except ReconveneError:  # it had no effect
+            await asyncio.to_thread(desk.let_go, person, key)
+            raise
+        reply = Reply(answer.status_code, tuple(_kept_headers(answer)), bytes(answer.body))
+        await asyncio.to_thread(desk.answer, person, key, reply, _now())
+        return answer
+
+
+def _again(kept: Kept) -> Response:
+    if kept.other:
+        raise WrongField("Idempotency-Key", "This key was used for another request.", hint="take a new one")
+    if kept.state == "answered" and kept.reply is not None:
+        return Response(
+            kept.reply.body, kept.reply.status, {**dict(kept.reply.headers), "idempotency-replayed": "true"}
+        )
+    if kept.state == "at work":
+        return problem(409, f"A request with this key is under way since {kept.since}.", "ask again in a moment")
+    return problem(
+        409, f"A request with this key was begun at {kept.since}, and nobody knows what came of it.",
+        "look whether it had its effect; to have it done again, take a new key",
+    )  # fmt: skip
+
+
+def _kept_headers(answer: Response) -> list[tuple[str, str]]:
+    return [(name, value) for name, value in answer.headers.items() if name in ("content-type", "etag", "location")]
+
+
+def _as_json(operation: Operation, value: object) -> Response:
+    if value is None:
+        return Response(status_code=204)
+    answer = Response(encoded(value), operation.status, media_type="application/json")
+    if isinstance(value, Checkpoint):
+        answer.headers["etag"] = f'"{value.digest}"'
+    return answer
+
+
+def _tags(request: Request) -> list[str]:
+    return [tag.strip() for tag in request.headers.get("if-none-match", "").split(",") if tag.strip()]
+
+
+def _now(later: float = 0.0) -> str:
+    return (datetime.now(UTC) + timedelta(seconds=later)).isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -1,0 +1,178 @@
+"""The operations that change something: what was sent, handed to the acts that all doors over HTTP share."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from msgspec.structs import asdict
+
+from reconvene.app import queries
+from reconvene.doors.http import acts, run_acts
+from reconvene.doors.http.acts import Said, Told
+from reconvene.doors.rest import shapes
+from reconvene.errors import Repeated
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Iterable
+
+    from reconvene.core.facts.state import RunState
+    from reconvene.doors.rest.operations import Asked
+
+
+def said(remarks: Iterable[shapes.RemarkBody]) -> list[Said]:
+    return [
+        Said(one.text, one.kind, one.target, one.was, one.now, *(_lines(one.on) if one.on is not None else ()))
+        for one in remarks
+    ]
+
+
+def _lines(on: shapes.Lines) -> tuple[str, str, int, int]:
+    return on.path, on.version, on.first, on.last
+
+
+# --- at a checkpoint ---
+
+
+async def decide(asked: Asked) -> object:
+    body = await asked.body(shapes.DecisionBody)
+    return await _decided(
+        asked,
+        acts.decide(
+            asked.service,
+            asked.caller,
+            asked.run,
+            body.option,
+            version=asked.version,
+            fields=body.fields,
+            remarks=said(body.remarks),
+            anyway=body.anyway,
+        ),
+    )
+
+
+async def decide_calls(asked: Asked) -> object:
+    body = await asked.body(shapes.RulingsBody)
+    rulings = {name: (one.ruling, one.words) for name, one in body.calls.items()}
+    return await _decided(
+        asked, acts.decide_calls(asked.service, asked.caller, asked.run, rulings, version=asked.version)
+    )
+
+
+async def _decided(asked: Asked, work: Awaitable[RunState]) -> object:
+    """The same decision again did nothing, and is no error: what is there is answered."""
+    more: dict[str, object] = {}
+    try:
+        await work
+    except Repeated as error:
+        more = {"nothing_to_do": True, "note": error.message}
+    return await _standing(asked, **more)
+
+
+async def roll_back(asked: Asked) -> object:
+    body = await asked.body(shapes.RollbackBody)
+    await acts.roll_back(
+        asked.service,
+        asked.caller,
+        asked.run,
+        version=asked.version,
+        remarks=said(body.remarks),
+        run_again=body.run_again,
+        anyway=body.anyway,
+    )
+    return await _standing(asked)
+
+
+async def answers(asked: Asked) -> object:
+    body = await asked.body(shapes.AnswersBody)
+    await acts.save_answers(asked.service, asked.caller, asked.run, body.checkpoint, body.fields)
+    return await _standing(asked)
+
+
+async def _standing(asked: Asked, **more: object) -> object:
+    from reconvene.app.views.encoding import plain
+
+    found = await asked.service.do(lambda engine: plain(queries.summary(engine, asked.run)))
+    assert isinstance(found, dict)
+    return {**found, **more}
+
+
+# --- remarks ---
+
+
+async def remark(asked: Asked) -> object:
+    body = await asked.body(shapes.RemarksBody)
+    told = await acts.remark(asked.service, asked.caller, asked.run, said(body.remarks), understand=body.understand)
+    return _told(told)
+
+
+async def read_remark(asked: Asked) -> object:
+    body = await asked.body(shapes.ReadingBody)
+    return _told(await acts.read_remark(asked.service, asked.caller, asked.run, asked.path("id"), asdict(body)))
+
+
+async def withdraw(asked: Asked) -> object:
+    return _told(await acts.withdraw(asked.service, asked.caller, asked.run, asked.path("id")))
+
+
+def _told(told: Told) -> object:
+    from reconvene.app.views.encoding import plain
+
+    found = plain(told.run)
+    assert isinstance(found, dict)
+    return {**found, "remarks": told.remarks}
+
+
+# --- the run itself ---
+
+
+async def pause(asked: Asked) -> object:
+    body = await asked.body(shapes.PauseBody)
+    return await run_acts.pause(asked.service, asked.caller, asked.run, now=body.now)
+
+
+async def resume(asked: Asked) -> object:
+    await asked.body(shapes.NothingBody)
+    return await run_acts.resume(asked.service, asked.caller, asked.run)
+
+
+async def abort(asked: Asked) -> object:
+    body = await asked.body(shapes.SaidBody)
+    return await run_acts.abort(asked.service, asked.caller, asked.run, said(body.remarks))
+
+
+async def replan(asked: Asked) -> object:
+    body = await asked.body(shapes.AgainBody)
+    return await run_acts.replan(asked.service, asked.caller, asked.run, said(body.remarks), run_again=body.run_again)
+
+
+async def reopen(asked: Asked) -> object:
+    body = await asked.body(shapes.ReopenBody)
+    return await run_acts.reopen(
+        asked.service,
+        asked.caller,
+        asked.run,
+        phase=body.phase,
+        rerun=body.rerun,
+        grants=body.grants,
+        remarks=said(body.remarks),
+        run_again=body.run_again,
+    )
+
+
+async def fork(asked: Asked) -> object:
+    body = await asked.body(shapes.ForkBody)
+    return await run_acts.fork(asked.service, asked.caller, asked.run, body.at)
+
+
+async def disallow(asked: Asked) -> object:
+    return await run_acts.take_allowance_back(asked.service, asked.caller, asked.run, asked.path("id"))
+
+
+async def move_in_queue(asked: Asked) -> object:
+    body = await asked.body(shapes.PositionBody)
+    position = await run_acts.move_in_queue(asked.service, asked.caller, asked.run, body.position)
+    return shapes.Position(asked.run, position)
+
+
+async def drop_from_queue(asked: Asked) -> object:
+    return await run_acts.drop_from_queue(asked.service, asked.caller, asked.run)

@@ -1,0 +1,119 @@
+// What JavaScript adds to pages of runs: they follow the run, files can be dropped, the companion answers beside the page.
+import { $, $$, onKey } from "./cockpit.js";
+
+// --- a run at work: the page is drawn anew by the server after each event; what agents write is added as it comes ---
+function follow(now) {
+  const run = encodeURIComponent(now.dataset.run), lost = $("#lost");
+  const said = new Map(); // agent → what it has written since the page was drawn
+  let due = 0, busy = false, again = false;
+
+  async function draw() {
+    if (busy) { again = true; return; }
+    busy = true;
+    try {
+      const answer = await fetch(`/runs/${run}/now`);
+      if (answer.ok && !editing()) put(await answer.text());
+    } finally {
+      busy = false;
+      if (again) { again = false; soon(); }
+    }
+  }
+  const editing = () => $("details[open] form", now) !== null || now.contains(document.activeElement) && document.activeElement.matches("input, textarea");
+  const soon = () => { clearTimeout(due); due = setTimeout(draw, 300); };
+
+  function put(html) {
+    const held = now.contains(document.activeElement) ? document.activeElement.getAttribute("href") : null;
+    now.replaceChildren(...new DOMParser().parseFromString(html, "text/html").body.childNodes);
+    for (const [agent, text] of said) write(agent, text);
+    if (held) $$("a", now).find(link => link.getAttribute("href") === held)?.focus();
+  }
+  const card = agent => $$(".agent.on", now).find(one => one.dataset.agent === agent);
+  function write(agent, text) {
+    const at = card(agent);
+    if (at) { const says = $(".says", at); says.textContent = text.slice(-1200); says.scrollTop = says.scrollHeight; }
+  }
+
+  const source = new EventSource(`/api/v1/runs/${run}/stream?after=${now.dataset.seq}`);
+  source.addEventListener("event", soon);
+  source.addEventListener("progress", event => {
+    const told = JSON.parse(event.data), agent = String(told.agent || "");
+    if (told.what === "text") said.set(agent, ((said.get(agent) || "") + told.detail).slice(-4000)), write(agent, said.get(agent));
+    else if (told.what === "output" && told.detail) write(agent, told.detail);
+    else if (["done", "sent back", "failed", "started"].includes(told.what)) said.delete(agent), soon();
+    const figures = card(agent) && $(".figures", card(agent));
+    if (figures && told.tokens) figures.textContent = figures.textContent.replace(/ · [\d,]+ tokens so far$/, "") + ` · ${told.tokens.toLocaleString("en")} tokens so far`;
+  });
+  source.addEventListener("ended", () => { source.close(); lost.hidden = false; });
+  source.onopen = () => { lost.hidden = true; };
+  source.onerror = () => { lost.hidden = false; };
+}
+const now = $("#now[data-run]");
+if (now) follow(now);
+
+// --- files by drop: they come into the field that is there without JavaScript ---
+for (const place of $$("[data-drop]")) {
+  const field = $("input[type=file]", place);
+  place.addEventListener("dragover", event => { event.preventDefault(); place.classList.add("over"); });
+  place.addEventListener("dragleave", () => place.classList.remove("over"));
+  place.addEventListener("drop", event => {
+    event.preventDefault();
+    place.classList.remove("over");
+    const all = new DataTransfer();
+    for (const file of field.multiple ? [...field.files, ...event.dataTransfer.files] : [event.dataTransfer.files[0]]) if (file) all.items.add(file);
+    field.files = all.files;
+    field.dispatchEvent(new Event("change", { bubbles: true }));
+  });
+}
+
+// --- the companion ---
+async function ask(place, form) {
+  const told = $(".told", place), button = $("button", form), field = $("textarea", form);
+  if (!field.value.trim()) return;
+  button.disabled = true;
+  told.textContent = "It looks …";
+  try {
+    const answer = await fetch(place.dataset.companion, {
+      method: "POST", headers: { accept: "text/event-stream" }, body: new URLSearchParams({ question: field.value }),
+    });
+    if (!answer.ok) throw new Error(answer.status === 403 ? "You may not ask here." : "It could not be asked.");
+    let rest = "", words = "", answered = false;
+    for (const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader(); ;) {
+      const { done, value } = await reader.read();
+      if (done) break;
+      const parts = (rest + value).split("\n\n");
+      rest = parts.pop();
+      for (const part of parts) {
+        const [, kind, data] = part.match(/^event: (.*)\ndata: (.*)$/s) || [];
+        if (kind === "text") told.textContent = (words += JSON.parse(data)).slice(-2000);
+        else if (kind === "output") told.textContent = JSON.parse(data);
+        else if (kind === "refused") throw new Error(JSON.parse(data));
+        else if (kind === "answer") show(place, JSON.parse(data)), answered = true;
+      }
+    }
+    if (!answered) throw new Error("The answer did not come; what you asked is kept here.");
+    told.textContent = "", field.value = "";
+  } catch (error) {
+    told.textContent = error.message;
+  } finally {
+    button.disabled = false;
+  }
+}
+function show(place, html) {
+  $(".talked", place).replaceChildren(...new DOMParser().parseFromString(html, "text/html").body.childNodes);
+  const last = $("#last", place);
+  if (last) last.scrollIntoView({ block: "nearest" });
+}
+for (const place of $$("[data-companion]")) {
+  const form = $$("form", place).pop();
+  form.addEventListener("submit", event => { event.preventDefault(); ask(place, form); });
+  place.addEventListener("toggle", async () => {
+    if (!place.open || $(".talked", place).children.length) return;
+    const answer = await fetch(`${place.dataset.companion}/conversation`);
+    if (answer.ok) show(place, await answer.text());
+    $("textarea", form).focus();
+  });
+}
+onKey("c", event => {
+  const beside = $(".beside");
+  if (beside) { event.preventDefault(); beside.open = !beside.open; }
+});

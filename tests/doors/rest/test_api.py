@@ -1,0 +1,280 @@
+"""The API: the same JSON as the command line, versions, refusals with a status each, requests sent twice."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+
+from reconvene.app import index, queries
+from reconvene.app.views.encoding import encoded
+from reconvene.doors.rest.routes import OPERATIONS, PREFIX
+from served_home import DRAFT, Ground
+
+API = "/api/v1"
+
+
+def at(client: TestClient, made: Ground, run: str, name: str = "ada") -> str:
+    found = client.get(f"{API}/runs/{run}/checkpoint", headers=made.person(name))
+    assert found.status_code == 200
+    assert found.headers["etag"] == f'"{found.json()["digest"]}"'
+    return str(found.headers["etag"])
+
+
+def decide(
+    client: TestClient, headers: dict[str, str], run: str, version: str = "", **body: object
+) -> tuple[int, dict[str, Any]]:
+    more = {"if-match": version} if version else {}
+    found = client.post(f"{API}/runs/{run}/decision", json={"option": "Go on", **body}, headers={**headers, **more})
+    return found.status_code, found.json()
+
+
+# --- looking ---
+
+
+def test_lists_go_page_by_page_and_hold_what_the_command_line_prints(made: Ground, client: TestClient) -> None:
+    runs = [made.parked() for _ in range(3)]
+    ada = made.person("ada", "viewer")
+    found: list[dict[str, Any]] = []
+    after, pages = "", 0
+    while pages == 0 or after:
+        page = client.get(f"{API}/inbox", params={"limit": 2, "after": after}, headers=ada).json()
+        found, after, pages = [*found, *page["runs"]], page["next"], pages + 1
+    assert pages > 1
+    assert {one["run"] for one in found} >= set(runs)
+    assert len({one["run"] for one in found}) == len(found)
+    rows = [json.loads(row.doc) for row in index.page(made.engine.log, "waiting", "", 0).rows]
+    assert found == rows
+
+
+def test_a_run_is_shown_as_show_prints_it(made: Ground, client: TestClient) -> None:
+    run = made.parked()
+    shown = client.get(f"{API}/runs/{run}", headers=made.person("ada", "viewer")).json()
+    same = json.loads(encoded(queries.show(made.engine, run)))
+    assert {key: shown[key] for key in same} == same
+    assert "preview" in shown["review"]
+
+
+@pytest.mark.parametrize(
+    "one", [one for one in OPERATIONS if one.method == "GET" and "stream" not in one.name], ids=lambda one: one.name
+)
+def test_everything_can_be_looked_at(made: Ground, client: TestClient, one: Any) -> None:
+    run = next(iter(made.engine.log.heads()), "") or made.parked()
+    parts = {"run": run, "path": "draft.md", "workflow": "none", "view": "none", "digest": "none", "id": "none"}
+    path = PREFIX + one.path.format(**parts)
+    found = client.get(path, headers=made.person("ada", "viewer"))
+    missing = one.name in ("workflow", "view", "gaps")  # of the workflow of these tests there is none
+    assert found.status_code == (404 if missing else 200)
+    again = client.get(path, headers={**made.person("ada", "viewer"), "if-none-match": found.headers.get("etag", "")})
+    assert again.status_code in ((304,) if not missing and one.name != "checkpoint" else (404, 200))
+    assert client.request("HEAD", path, headers=made.person("ada", "viewer")).content == b""
+    unknown = PREFIX + one.path.format(**{**parts, "run": "nobody-1"})
+    if "{run}" in one.path:
+        assert client.get(unknown, headers=made.person("ada", "viewer")).status_code == 404
+
+
+def test_files_are_given_as_bytes_that_no_browser_runs(made: Ground, client: TestClient) -> None:
+    run = made.parked()
+    ada = made.person("ada", "viewer")
+    found = client.get(f"{API}/runs/{run}/files/draft.md", headers=ada)
+    assert found.text == DRAFT
+    assert found.headers["content-type"] == "text/plain; charset=utf-8"
+    assert found.headers["x-content-type-options"] == "nosniff"
+    assert "sandbox" in found.headers["content-security-policy"]
+    versions = client.get(f"{API}/runs/{run}/versions", headers=ada).json()["versions"]
+    assert [one["path"] for one in versions] == ["draft.md"]
+    for path in ("../reconvene.sqlite", "%2e%2e/reconvene.sqlite", "/etc/passwd", "draft.md?version=" + "0" * 64):
+        assert client.get(f"{API}/runs/{run}/files/{path}", headers=ada).status_code == 404
+    other = made.state(run).workflow  # a content that is there, and is no version of this file
+    assert client.get(f"{API}/runs/{run}/files/draft.md?version={other}", headers=ada).status_code == 404
+
+
+def test_events_are_listed_from_a_number_on(made: Ground, client: TestClient) -> None:
+    run = made.parked()
+    ada = made.person("ada", "viewer")
+    first = client.get(f"{API}/runs/{run}/events?limit=3", headers=ada).json()
+    rest = client.get(f"{API}/runs/{run}/events?after={first['next']}", headers=ada).json()
+    assert [one["seq"] for one in (*first["events"], *rest["events"])] == [*range(1, made.engine.log.head(run) + 1)]
+    assert rest["next"] == 0
+
+
+# --- deciding ---
+
+
+def test_a_decision_needs_the_version_that_was_shown(made: Ground, client: TestClient) -> None:
+    run, ada = made.parked(), made.person("ada")
+    assert decide(client, ada, run)[0] == 428
+    assert decide(client, ada, run, '"00000000"')[0] == 409
+    assert decide(client, ada, run, "*")[0] == 422
+    status, told = decide(client, ada, run, at(client, made, run))
+    assert (status, told["run"]) == (200, run)
+    assert made.state(run).record.decisions
+
+
+def test_who_comes_second_is_told_who_decided_and_the_same_again_does_nothing(made: Ground, client: TestClient) -> None:
+    run = made.parked()
+    version = at(client, made, run)
+    assert decide(client, made.person("ada"), run, version)[0] == 200
+    status, told = decide(client, made.person("bob"), run, version, option="Stop")
+    assert status == 409
+    assert "by ada" in told["detail"]
+    status, told = decide(client, made.person("ada"), run, version)
+    assert (status, told["nothing_to_do"]) == (200, True)
+
+
+def test_a_remark_that_came_meanwhile_is_told_once_and_deciding_anyway_is_on_record(
+    made: Ground, client: TestClient
+) -> None:
+    run = made.parked()
+    version = at(client, made, run)
+    said = {"remarks": [{"text": "correction: Revenue is 900, not 850"}]}
+    assert (
+        client.post(f"{API}/runs/{run}/remarks", json=said, headers=made.person("bob", "reviewer")).status_code == 201
+    )
+    status, told = decide(client, made.person("ada"), run, version)
+    assert status == 409
+    assert any("Revenue is 900" in one for one in told["changes"])
+    status, _ = decide(client, made.person("ada"), run, version, anyway=told["version"])
+    assert status == 200
+    shown = client.get(f"{API}/runs/{run}", headers=made.person("ada")).json()
+    assert shown["decisions"][-1]["since"] == ["FB-001"]
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        ({"option": "Onwards"}, "option"),
+        ({"option": "Once more"}, "remarks"),
+        ({"fields": {"severity": "purple"}}, "severity"),
+        ({"fields": {"nothing": 1}}, "nothing"),
+        ({"remarks": [{"text": "x", "kind": "shouting"}]}, "kind"),
+        ({"remarks": [{"text": "x", "on": {"path": "draft.md", "version": "0", "first": 1}}]}, "path"),
+        ({"remarks": [{"text": ""}]}, "remarks[0].text"),
+        ({"option": 3}, "option"),
+        ({"more": 3}, "body"),
+    ],
+)
+def test_what_does_not_fit_is_named(made: Ground, client: TestClient, body: dict[str, object], field: str) -> None:
+    run = next(run for run in made.engine.log.heads() if made.state(run).status == "waiting")
+    status, told = decide(client, made.person("ada"), run, at(client, made, run), **body)
+    assert (status, told["field"]) == (422, field)
+
+
+def test_each_role_may_do_so_much(made: Ground, client: TestClient) -> None:
+    run = made.parked()
+    version = at(client, made, run)
+    assert decide(client, made.person("rita", "reviewer"), run, version)[0] == 403
+    assert decide(client, made.person("vera", "viewer"), run, version)[0] == 403
+    for one in OPERATIONS:
+        if one.method != "GET":
+            path = PREFIX + one.path.format(run=run, id="FB-001", digest="x")
+            body = {"option": "Stop", "at": 1, "position": 1, "workflow": "x", "text": "x", "fields": {}}
+            wanted = one.body.__struct_fields__ if one.body is not None else ()
+            sent = {name: value for name, value in body.items() if name in wanted}
+            if one.name in ("remark",):
+                sent = {"remarks": [{"text": "x"}]}
+            if one.name == "decide_calls":
+                sent = {"calls": {"call1": {"ruling": "approve"}}}
+            headers = {**made.person("vera", "viewer"), "if-match": version}
+            found = (
+                client.post(path, files={"file": ("a.txt", b"a")}, headers=headers)
+                if one.upload
+                else client.request(one.method, path, json=sent, headers=headers)
+            )
+            assert found.status_code == (404 if one.name == "drop_upload" else 403), (one.name, found.text)
+    assert made.state(run).status == "waiting"
+
+
+# --- what is refused before anybody looks ---
+
+
+def test_nobody_is_let_in_without_a_token(made: Ground, client: TestClient) -> None:
+    for path in ("/inbox", "/runs/flow-1", "/openapi.json", "/stream", "/nothing"):
+        found = client.get(f"{API}{path}")
+        assert found.status_code == 401
+        assert found.headers["www-authenticate"] == "Bearer"
+    assert client.get("/health").json() == {"status": "ok"}
+
+
+def test_a_page_of_others_another_name_and_a_cookie_alone_change_nothing(made: Ground, client: TestClient) -> None:
+    run = made.parked()
+    version = at(client, made, run)
+    cookie = made.person("ada", cookie=True)
+    strange = ({"origin": "https://evil.example"}, {"host": "evil.example"}, {"origin": "null"})
+    for more in strange:
+        assert decide(client, {**cookie, **more}, run, version)[0] in (403, 421)
+    without = {"cookie": cookie["cookie"]}
+    assert decide(client, without, run, version)[0] == 403
+    assert decide(client, {**without, "sec-fetch-site": "cross-site"}, run, version)[0] == 403
+    assert client.get(f"{API}/runs/{run}/decision", headers=cookie).status_code == 405
+    assert not made.state(run).record.decisions
+    assert decide(client, cookie, run, version)[0] == 200
+    assert next(iter(made.state(run).record.decisions.values())).door == "browser"
+
+
+def test_methods_that_are_not_there_are_named_405_with_those_that_are(made: Ground, client: TestClient) -> None:
+    ada = made.person("ada")
+    for path, allow in ((f"{API}/inbox", "GET, HEAD, OPTIONS"), (f"{API}/runs", "GET, HEAD, OPTIONS, POST")):
+        for method in ("DELETE", "TRACE", "PATCH"):
+            found = client.request(method, path, headers=ada)
+            assert (found.status_code, found.headers["allow"]) == (405, allow)
+        assert client.options(path, headers=ada).headers["allow"] == allow
+    found = client.get(f"{API}/nowhere", headers=ada)
+    assert (found.status_code, found.headers["content-type"]) == (404, "application/problem+json")
+
+
+def test_bodies_are_bounded_and_are_json(made: Ground, client: TestClient) -> None:
+    run, ada = made.parked(), made.person("ada")
+    path, version = f"{API}/runs/{run}/decision", at(client, made, run)
+    json_ = {**ada, "if-match": version, "content-type": "application/json"}
+    for content, status in ((b"{", 400), (b"[" * 100_000, 400), (b"\xff", 400), (b" " * 3_000_000, 413), (b"[]", 422)):
+        assert client.post(path, content=content, headers=json_).status_code == status
+    deep = b'{"option": "Go on", "fields": {"severity": ' + b"[" * 5000 + b"]" * 5000 + b"}}"
+    assert client.post(path, content=deep, headers=json_).status_code == 400
+    form = {**json_, "content-type": "application/x-www-form-urlencoded"}
+    assert client.post(path, content=b"option=Go+on", headers=form).status_code == 415
+    assert not made.state(run).record.decisions
+
+
+# --- requests sent twice ---
+
+
+def test_a_request_with_a_key_has_its_effect_once(made: Ground, client: TestClient) -> None:
+    run, ada = made.parked(), {**made.person("ada"), "idempotency-key": "abc-1"}
+    before = len(made.engine.log.heads())
+    body = {"at": made.engine.log.head(run)}
+    first, second = (client.post(f"{API}/runs/{run}/fork", json=body, headers=ada) for _ in range(2))
+    assert (first.status_code, second.status_code) == (200, 200)
+    assert first.json() == second.json()
+    assert second.headers["idempotency-replayed"] == "true"
+    assert len(made.engine.log.heads()) == before + 1
+    other = client.post(f"{API}/runs/{run}/fork", json={"at": 1}, headers=ada)
+    assert (other.status_code, other.json()["field"]) == (422, "Idempotency-Key")
+    bob = {**made.person("bob"), "idempotency-key": "abc-1"}  # a key is its person's
+    assert client.post(f"{API}/runs/{run}/fork", json=body, headers=bob).json()["run"] != first.json()["run"]
+
+
+def test_a_request_that_was_refused_can_be_sent_again_with_its_key(made: Ground, client: TestClient) -> None:
+    run, ada = made.parked(), {**made.person("ada"), "idempotency-key": "abc-2"}
+    assert client.post(f"{API}/runs/{run}/fork", json={"at": 99_999}, headers=ada).status_code == 422
+    assert client.post(f"{API}/runs/{run}/fork", json={"at": 99_999}, headers=ada).status_code == 422
+
+
+# --- uploads ---
+
+
+def test_uploads_are_a_persons_own(made: Ground, client: TestClient) -> None:
+    ada, bob = made.person("ada"), made.person("bob")
+    found = client.post(f"{API}/uploads", files={"file": ("../../brief.md", b"# Brief\n")}, headers=ada)
+    assert found.status_code == 201
+    digest = found.json()["digest"]
+    assert "/" not in found.json()["name"]
+    assert [one["digest"] for one in client.get(f"{API}/uploads", headers=ada).json()["uploads"]] == [digest]
+    assert client.get(f"{API}/uploads", headers=bob).json()["uploads"] == []
+    assert client.delete(f"{API}/uploads/{digest}", headers=bob).status_code == 404
+    assert client.post(f"{API}/uploads", data={"file": "text"}, headers=ada).status_code in (415, 422)
+    broken = {**ada, "content-type": "multipart/form-data; boundary=x"}
+    assert client.post(f"{API}/uploads", content=b"--x\r\nnonsense", headers=broken).status_code in (400, 422)
+    assert client.delete(f"{API}/uploads/{digest}", headers=ada).status_code == 204

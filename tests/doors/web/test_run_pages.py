@@ -1,0 +1,107 @@
+"""Runs: the list, the page of one as it stands and as it stood, and what a person does to it."""
+
+from __future__ import annotations
+
+import re
+
+from tests.doors.web.conftest import Desk, Parsed, engine
+
+RUN = "SCENARIO-2026-001"
+
+
+def test_the_list_shows_every_run_and_leads_to_what_each_asks(desk: Desk) -> None:
+    page = Parsed(desk.get("/runs"))
+
+    assert {"/runs/job-1", f"/runs/{RUN}", f"/runs/{RUN}/decide"} <= set(page.links())
+    assert "Does this round hold, or should somebody look again?" in page.text
+
+
+def test_the_list_is_searched_and_filtered_and_keeps_both(desk: Desk) -> None:
+    found = Parsed(desk.get("/runs?q=spec+GAPS&status=waiting"))
+    none = Parsed(desk.get("/runs?status=failed"))
+
+    assert "/runs/SPEC-2026-001" not in found.links(), "its question says nothing of gaps at this stop"
+    assert "/runs/SPEC-2026-001" in Parsed(desk.get("/runs?q=SPEC&status=waiting")).links()
+    assert ("input", "SPEC") in [(tag, own.get("value")) for tag, own in Parsed(desk.get("/runs?q=SPEC")).elements]
+    assert "No run is like that." in none.text
+
+
+def test_a_page_of_the_list_leads_to_the_next(desk: Desk) -> None:
+    from reconvene.app import index
+
+    log = engine(desk.home).log
+    first = index.page(log, None, "", 3)
+    rest = index.search(log, "", None, first.next, 50)
+    assert len(first.rows) == 3
+    assert {row.run for row in first.rows}.isdisjoint(row.run for row in rest.rows)
+    assert index.search(log, "market", None, "", 1).rows[0].run == "market-entry-1"
+
+
+def test_the_page_of_a_run_shows_its_workflow_agents_rounds_files_and_what_was_said(desk: Desk) -> None:
+    html = desk.get(f"/runs/{RUN}")
+    page = Parsed(html)
+
+    assert "Phase 2: Predetermined elements here (round 2, asks)" in page.text
+    assert f"/runs/{RUN}/decide" in page.links()
+    assert "net debt was £100M, is now £150M" in page.text
+    assert "“Debt is £150M, not £100M”" not in page.text
+    assert "Debt is £150M, not £100M" in page.text
+    assert "scenario_context.md" in page.text
+    assert "2 versions" in page.text
+    bars = re.findall(r'<rect class="a"[^>]*><title>([^<]*)', html)
+    assert len([one for one in bars if "R2" in one]) == 8, "seven specialists and the moderator"
+
+
+def test_every_packaged_workflow_can_be_drawn(desk: Desk) -> None:
+    for run in ("job-1", "SPEC-2026-001", "market-entry-1", "quality-gate-1", "brainstorm-1"):
+        boxes = [own for tag, own in Parsed(desk.get(f"/runs/{run}")).elements if tag == "rect"]
+        right = max(float(own["x"]) + float(own["width"]) for own in boxes)
+        svg = next(own for tag, own in Parsed(desk.get(f"/runs/{run}")).elements if tag == "svg")
+        assert boxes
+        assert right <= max(float(svg["width"]), 2000)
+
+
+def test_a_run_can_be_looked_at_as_it_was_after_any_event(desk: Desk) -> None:
+    head = engine(desk.home).log.head(RUN)
+    then = Parsed(desk.get(f"/runs/{RUN}?as_of=14"))
+
+    assert "Is this the question?" in then.text
+    assert f"event 14 of {head}" in then.text
+    assert f"/runs/{RUN}/decide" not in then.links(), "nobody decides on what was"
+    for seq in range(1, head + 1):
+        desk.get(f"/runs/{RUN}?as_of={seq}")
+
+
+def test_an_event_that_is_not_there_and_a_run_that_is_not_there_are_told(desk: Desk) -> None:
+    assert "no event 9999" in desk.get(f"/runs/{RUN}?as_of=9999", 422)
+    assert "There is no run" in desk.get("/runs/nobody-1", 404)
+
+
+def test_a_fork_from_any_event_is_a_run_of_its_own(own_desk: Desk) -> None:
+    made = own_desk.post("/runs/market-entry-1/fork", at="10")
+
+    assert made == "/runs/market-entry-1-fork-1"
+    assert 3 < engine(own_desk.home).log.head("market-entry-1-fork-1") <= 11
+    assert "market-entry-1-fork-1" in own_desk.get(made)
+    assert "Nothing had been started" in own_desk.post("/runs/market-entry-1/fork", 422, at="1")
+    assert "no event" in own_desk.post("/runs/market-entry-1/fork", 422, at="x")
+
+
+def test_aborting_takes_the_persons_words_along_and_needs_no_script(own_desk: Desk) -> None:
+    own_desk.post("/runs/market-entry-1/abort", why="correction: the plan is off")
+    page = Parsed(own_desk.get("/runs/market-entry-1"))
+
+    assert "The run has been aborted" in page.text
+    assert "the plan is off" in page.text
+
+
+def test_a_page_of_somebody_else_cannot_abort(own_desk: Desk) -> None:
+    answer = own_desk.client.post("/runs/market-entry-1/abort", headers={"origin": "http://evil.test"})
+
+    assert answer.status_code == 403
+    assert engine(own_desk.home).load("market-entry-1").status == "waiting"
+
+
+def test_nothing_is_changed_by_opening_an_address(own_desk: Desk) -> None:
+    for act in ("pause", "resume", "abort", "fork"):
+        assert own_desk.client.get(f"/runs/market-entry-1/{act}").status_code == 405
