@@ -46,6 +46,9 @@ class People(Protocol):
     def by_token(self, token: str, now: str) -> Person | None:
         """Whom it admits now. Nobody once it has run out, was revoked, or its person is gone."""
 
+    def token(self, token: str, now: str) -> Token | None:
+        """What is known of it, as long as it admits somebody."""
+
     def add(self, person: Person) -> None:
         """UserError where the name or the account is taken."""
 

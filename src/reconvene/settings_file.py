@@ -22,7 +22,7 @@ from reconvene.language.closest import closest
 
 _OF_THE_PERSON = {"by": "says who you are", "web_search": "names a program that you trust"}
 _TEXTS = ("model", "gate_model", "feedback_model", "search_model", "companion_model", *_OF_THE_PERSON)
-_TABLES = ("models", "agents", "settings")
+_TABLES = ("models", "agents", "settings", "sources", "projects")
 _MOST_BYTES = 1_000_000
 
 
@@ -40,6 +40,8 @@ class Settings(Struct, frozen=True):
     web_search: str = ""  # a command line, to which what is looked for is added
     settings: dict[str, object] = {}  # of workflows, by name: "planning.interactive"
     lines: dict[str, int] = {}  # of each of them
+    sources: dict[str, str] = {}  # name → address, of data that a server may give to runs
+    projects: dict[str, str] = {}  # name → folder
 
 
 def in_force() -> list[Settings]:
@@ -104,12 +106,15 @@ class _Reading:
         bindings += self._table(data, "models", lambda name, said: Binding(name, model=said))
         bindings += self._table(data, "agents", lambda name, said: runs(said, name))
         settings = self._settings(data.get("settings", {}))
+        sources, projects = (self._places(data.get(table, {}), table) for table in ("sources", "projects"))
         if self._problems:
             raise WorkflowError(self._problems)
         rest = {key: texts.get(key, "") for key in _TEXTS if key != "model"}
         bound = tuple(one for one in bindings if one is not None)
         lines = {name: self._line_of_setting(*name.partition(".")) for name in settings}
-        return Settings(self._path, self._found, bound, **rest, settings=settings, lines=lines)
+        return Settings(
+            self._path, self._found, bound, **rest, settings=settings, lines=lines, sources=sources, projects=projects
+        )
 
     def _settings(self, given: object) -> dict[str, object]:
         """A table in it is a group: `planning.interactive = true`."""
@@ -119,6 +124,20 @@ class _Reading:
         found: dict[str, object] = {}
         for name, value in given.items():
             found |= {f"{name}.{own}": one for own, one in value.items()} if isinstance(value, dict) else {name: value}
+        return found
+
+    def _places(self, given: object, table: str) -> dict[str, str]:
+        """A path is meant from the file on. One that came with a project names nothing outside of its folder."""
+        if not isinstance(given, dict):
+            self._add("", table, f"{table!r} should be a table", f'as in [{table}] and then NAME = "…"')
+            return {}
+        folder, found = os.path.dirname(os.path.abspath(self._path)), dict[str, str]()
+        for name, value in given.items():
+            said = self._text(table, name, value)
+            where = said if "://" in said else os.path.normpath(os.path.join(folder, os.path.expanduser(said)))
+            if self._found and os.path.commonpath([os.path.realpath(where), os.path.realpath(folder)]) != folder:
+                self._add(table, name, f"{name!r} is not below {folder}", f"write it into {user_file()}")
+            found[name] = where
         return found
 
     def _line_of_setting(self, group: str, dot: str, own: str) -> int:

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from reconvene.app.engine import Engine
 from reconvene.core.definition.workflow import Goto
+from reconvene.core.facts.actors import Actor
 from reconvene.core.facts.book import Book
 from reconvene.core.facts.commands import RemarkIn, Reopen
 from reconvene.core.facts.state import RunState
@@ -42,6 +43,7 @@ def reopen(
     door: str = "",
     driving: bool = False,
     told: tuple[str, ...] = (),
+    actor: Actor | None = None,
 ) -> RunState:
     """On record; `driving`: the caller drives the run on next. A phase of "" is where the run ended. `told`: who acts
     again, as `acting_again` says."""
@@ -56,7 +58,7 @@ def reopen(
     place = _place(state, book, phase, rerun)
     before = len(state.record.reopened)
     command = Reopen(before, place.phase, place.visit, place.rerun, added, remarks, by, door, told)
-    return engine.submit(run, command, driving=driving)
+    return engine.submit(run, command, driving=driving, actor=actor)
 
 
 def acting_again(engine: Engine, run: str, phase: str = "", *, rerun: bool = False) -> tuple[str, ...]:

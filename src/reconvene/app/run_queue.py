@@ -13,6 +13,7 @@ from reconvene.errors import UserError
 
 if TYPE_CHECKING:
     from reconvene.app.engine import Engine
+    from reconvene.core.facts.actors import Actor
     from reconvene.ports import EventLog
 
 
@@ -54,7 +55,7 @@ def _oldest_first(found: list[Listed]) -> list[str]:
     return [one.run for one in sorted(found, key=lambda one: (one.started, one.run))]
 
 
-def move(engine: Engine, run: str, position: int, *, by: str = "", door: str = "") -> int:
+def move(engine: Engine, run: str, position: int, *, by: str = "", door: str = "", actor: Actor | None = None) -> int:
     """Put a queued run at this position, counted from 1; -1 = the last. The position it has afterwards."""
     from reconvene.core.facts.commands import MoveInQueue
 
@@ -70,7 +71,7 @@ def move(engine: Engine, run: str, position: int, *, by: str = "", door: str = "
     before = others[at - 1].place if at else ""
     place = between(before, others[at].place) if at < len(others) else _behind(before, engine.now(), run)
     if not queued or entries[at].run != run:  # who is not queued is told so by the run itself
-        engine.submit(run, MoveInQueue(place, by, door))
+        engine.submit(run, MoveInQueue(place, by, door), actor=actor)
     return at + 1
 
 

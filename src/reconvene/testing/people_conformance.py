@@ -23,6 +23,15 @@ class PeopleConformance:
         assert people.everyone() == []
         assert people.find("ada") is people.by_account("ada") is people.by_token("rcv_", _NOW) is None
 
+    def test_what_is_known_of_a_token_is_told_to_who_has_it_as_long_as_it_admits(self) -> None:
+        people = self.open()
+        people.add(ADA)
+        made, token = people.issue("ada", "laptop", _THEN, _LATER)
+        assert self.open().token(token, _NOW) == made
+        assert people.token(token, _LATER) is people.token("rcv_", _NOW) is None
+        people.revoke(made.id, _NOW)
+        assert people.token(token, _NOW) is None
+
     def test_who_was_added_is_there_for_everybody(self) -> None:
         people = self.open()
         people.add(BOB)

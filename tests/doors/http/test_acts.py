@@ -16,7 +16,7 @@ from reconvene.doors.http.callers import Caller
 from reconvene.doors.http.refusals import Missing, WhichVersion, WrongField
 from reconvene.doors.http.service import Service
 from reconvene.errors import Forbidden, Refused, Repeated, StaleDecision
-from serving import Ground, ground, service_of
+from served_home import Ground, ground, service_of
 
 T = TypeVar("T")
 ADA, BOB = Caller("Ada", "decider"), Caller("Bob", "reviewer", by_cookie=True)

@@ -1,4 +1,4 @@
-"""A served home with one run at its checkpoint, for the tests that only look; each test of a change makes its own run."""
+"""A served home, for the tests that only look; each test of a change makes a run of its own."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from starlette.testclient import TestClient
 
-from serving import Ground, ground
+from served_home import Ground, ground
 
 
 @pytest.fixture(scope="module")

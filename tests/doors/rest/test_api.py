@@ -11,7 +11,7 @@ from starlette.testclient import TestClient
 from reconvene.app import index, queries
 from reconvene.app.views.encoding import encoded
 from reconvene.doors.rest.routes import OPERATIONS, PREFIX
-from serving import DRAFT, Ground
+from served_home import DRAFT, Ground
 
 API = "/api/v1"
 

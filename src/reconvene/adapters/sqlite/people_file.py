@@ -58,6 +58,10 @@ class SqlitePeople:
         where = "JOIN tokens ON person = name WHERE digest = ? AND revoked = '' AND expires > ?"
         return next(map(_person, self._rows(f"{_PERSON} {where}", _digest(token), now)), None)
 
+    def token(self, token: str, now: str) -> Token | None:
+        where = "WHERE digest = ? AND revoked = '' AND expires > ?"
+        return next((Token(*row) for row in self._rows(f"{_TOKEN} {where}", _digest(token), now)), None)
+
     def add(self, person: Person) -> None:
         with self._writing() as database:
             if database.execute("SELECT 1 FROM people WHERE name = ?", (person.name,)).fetchone():

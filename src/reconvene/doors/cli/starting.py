@@ -49,7 +49,7 @@ def started(
     chosen = {**(settings_of_files(loaded) if not played else {}), **read_settings(loaded, settings)}
     kept_in: tuple[str, ...] = ()
     if not played:
-        kept_in = _require_ready(workflow, ready, values, chosen, anyway=anyway)
+        kept_in = require_ready_to_start(workflow, ready, values, chosen, anyway=anyway)
     if played:
         from reconvene.doors.cli.playing import filled_in
 
@@ -66,7 +66,7 @@ def started(
     for line in unread(loaded, values):
         note(line)
     if missing and not played:  # commands may depend on what was just said
-        kept_in = _require_ready(workflow, ready, values, chosen, anyway=anyway)
+        kept_in = require_ready_to_start(workflow, ready, values, chosen, anyway=anyway)
     engine = open_engine(call)
     for warning in engine.foreseen(loaded, values):
         note(f"before it comes to building: {warning}")
@@ -86,7 +86,7 @@ def started(
     )
 
 
-def _require_ready(
+def require_ready_to_start(
     named: str, workflow: Workflow, inputs: Values, settings: Values, *, anyway: bool
 ) -> tuple[str, ...]:
     """Nothing is recorded where an agent that the run may come to cannot work here. What is said of their sandbox."""

@@ -29,7 +29,7 @@ async def ask(service: Service, caller: Caller, run: str, text: str, listener: L
     def work() -> Reply:
         from reconvene.companion_wiring import companion, model_for
 
-        engine = service.another_engine()
+        engine = service.another_engine(caller)
         try:
             with companion(engine, caller.name, caller.door, run=run, model=model_for("")) as asked:
                 return asked.ask(text, listener or _silent)
@@ -60,7 +60,7 @@ async def ask_about_draft(
         name = draft or drafts.new(named, inputs)
         if draft and (more := tuple(one for one in inputs if one not in drafts.load(draft).inputs)):
             drafts.give(draft, more)
-        engine = service.another_engine()
+        engine = service.another_engine(caller)
         try:
             with companion(
                 engine, caller.name, caller.door, draft=name, workflow=workflow, model=model_for("")
@@ -89,7 +89,7 @@ async def carry_out(service: Service, caller: Caller, run: str, number: int, wor
         from reconvene.companion.kept_talk import OfRun
         from reconvene.doors.shared import carried_out
 
-        engine = service.another_engine()
+        engine = service.another_engine(caller)
         try:
             every, _ = carried_out.proposed(OfRun(engine, run).entries())
             if not 1 <= number <= len(every):

@@ -1,7 +1,9 @@
-"""Who asks: the holder of the start-up link, or of a session that was opened with it. Nobody else is admitted.
+"""Who asks: somebody with a token, or with a session that was opened with one. Nobody else is admitted.
 
-A link is good for one start of the server. The browser that the server opens itself gets a ticket instead, which is
-good once: command lines can be read by others on the machine. Of what a browser keeps, only a hash is known here.
+While no people are set up, the link that the server prints admits its owner, for one start of the server. The browser
+that the server opens itself gets a ticket instead, which is good once: command lines can be read by others on the
+machine. Once people are set up, only their tokens admit anybody, and sessions last as long as the token that opened
+them. Of what a browser keeps, only a hash is kept here.
 """
 
 from __future__ import annotations
@@ -10,19 +12,28 @@ import hashlib
 import hmac
 import secrets
 import time
-from typing import Literal
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from msgspec import Struct
 from starlette.requests import HTTPConnection
 
-from reconvene.errors import Forbidden
+from reconvene.core.facts.actors import ROLES, Actor
+from reconvene.core.facts.actors import Role as Role
+from reconvene.core.person.permitted import require_role
+
+if TYPE_CHECKING:
+    from starlette.responses import Response
+
+    from reconvene.desk_ports import WebSession
+    from reconvene.people_ports import People, Person
 
 COOKIE = "reconvene"
-ROLES = ("viewer", "reviewer", "decider", "admin")
 _DAYS = 30
 _TICKET = 300  # seconds in which a ticket must be used
-
-Role = Literal["viewer", "reviewer", "decider", "admin"]
+_FRESH = 1.0  # seconds for which who somebody is is not looked up again
+_MOST_KNOWN = 10_000
+_LINK = "link"  # in the place of the token with which a session was opened
 
 
 class Caller(Struct, frozen=True):
@@ -32,60 +43,159 @@ class Caller(Struct, frozen=True):
     role: Role = "admin"
     teams: tuple[str, ...] = ()
     by_cookie: bool = False
+    listed: bool = False  # one of the people of the home; else the owner of the server
 
     @property
-    def door(self) -> str:
+    def door(self) -> Literal["browser", "rest"]:
         return "browser" if self.by_cookie else "rest"
+
+    @property
+    def actor(self) -> Actor | None:
+        """As whom they act; None = as the account of the server."""
+        return Actor(self.name, self.role, self.teams, served=True) if self.listed else None
 
     def may(self, role: Role) -> bool:
         return ROLES.index(self.role) >= ROLES.index(role)
 
     def require(self, role: Role, what: str) -> None:
         """`what`: "to decide"."""
-        if not self.may(role):
-            raise Forbidden(
-                f"{self.name} is a {self.role}; {what}, one must be a {role}",
-                hint=f"ask an admin: reconvene people change {self.name} --role {role}",
-            )
+        require_role(Actor(self.name, self.role, self.teams), role, what)
+
+
+class Sessions(Protocol):
+    """Where sessions are kept: a desk, or memory."""
+
+    def begin_session(self, secret: str, person: str, now: str, expires: str) -> None: ...
+
+    def session(self, secret: str, now: str) -> WebSession | None: ...
+
+    def end_session(self, secret: str) -> None: ...
 
 
 class Callers:
-    """Of one server. `owner`: whom the link admits."""
+    """Of one server. `owner`: whom the link admits. `people`: those of the home, None = there are none. `secure`: the
+    browser comes by https."""
 
-    def __init__(self, owner: str) -> None:
+    def __init__(
+        self, owner: str, sessions: Sessions | None = None, people: People | None = None, *, secure: bool = False
+    ) -> None:
         self._owner = owner
+        self._kept: Sessions = sessions if sessions is not None else _InMemory()
+        self._people = people
+        self._secure = secure
         self.link = secrets.token_urlsafe(32)
         self._tickets: dict[str, float] = {}
-        self._sessions: dict[str, float] = {}
+        self._known: dict[str, tuple[float, Caller | None]] = {}  # by hash of what they showed
+
+    # --- entering and leaving ---
 
     def ticket(self) -> str:
         made = secrets.token_urlsafe(32)
         self._tickets[_hash(made)] = time.monotonic() + _TICKET
         return made
 
+    @property
+    def are_set_up(self) -> bool:
+        return self._people is not None and bool(self._people.everyone())
+
     def admit(self, given: str) -> str:
-        """What the browser keeps from now on; "" where this is neither the link's token nor a ticket."""
-        until = self._tickets.pop(_hash(given), 0.0)
-        if time.monotonic() >= until and not hmac.compare_digest(given.encode(), self.link.encode()):
-            return ""
-        session = secrets.token_urlsafe(32)
-        self._sessions[_hash(session)] = time.time() + _DAYS * 86_400
+        """What the browser keeps from now on; "" where this admits nobody."""
+        now, until = datetime.now(UTC), datetime.now(UTC) + timedelta(days=_DAYS)
+        if self.are_set_up:
+            assert self._people is not None
+            token = self._people.token(given, _iso(now)) if given else None
+            if token is None:
+                return ""
+            person, by, ends = token.person, token.id, min(_iso(until), token.expires)
+        else:
+            ticket = self._tickets.pop(_hash(given), 0.0)
+            if time.monotonic() >= ticket and not hmac.compare_digest(given.encode(), self.link.encode()):
+                return ""
+            person, by, ends = self._owner, _LINK, _iso(until)
+        session = f"{secrets.token_urlsafe(32)}.{by}"
+        self._kept.begin_session(session, person, _iso(now), ends)
         return session
 
-    def leave(self, session: str) -> None:
-        self._sessions.pop(_hash(session), None)
+    def keep(self, answer: Response, session: str) -> None:
+        """Have the browser keep it."""
+        seconds = _DAYS * 86_400
+        answer.set_cookie(COOKIE, session, seconds, path="/", httponly=True, samesite="lax", secure=self._secure)
+
+    def leave(self, session: str, answer: Response | None = None) -> None:
+        self._kept.end_session(session)
+        self._known.pop(_hash(session), None)
+        if answer is not None:
+            answer.delete_cookie(COOKIE, path="/", httponly=True, samesite="lax", secure=self._secure)
+
+    # --- finding ---
 
     def find(self, asks: HTTPConnection) -> Caller | None:
         named = asks.headers.getlist("authorization")
         if named:
             kind, _, token = named[0].partition(" ")
-            good = kind.casefold() == "bearer" and hmac.compare_digest(token.strip().encode(), self.link.encode())
-            return Caller(self._owner) if good and len(named) == 1 else None
+            good = kind.casefold() == "bearer" and len(named) == 1
+            return self._fresh(token.strip(), cookie=False) if good else None
         session = asks.cookies.get(COOKIE, "")
-        if session and self._sessions.get(_hash(session), 0.0) > time.time():
-            return Caller(self._owner, by_cookie=True)
-        return None
+        return self._fresh(session, cookie=True) if session else None
+
+    def _fresh(self, shown: str, *, cookie: bool) -> Caller | None:
+        """Looked up once a second at most."""
+        key, now = f"{cookie}{_hash(shown)}", time.monotonic()
+        since, caller = self._known.get(key, (-_FRESH, None))
+        if now - since >= _FRESH:
+            caller = self._by_session(shown) if cookie else self._by_token(shown)
+            if len(self._known) >= _MOST_KNOWN:
+                self._known.clear()
+            self._known[key] = (now, caller)
+        return caller
+
+    def _by_token(self, token: str) -> Caller | None:
+        if self.are_set_up:
+            assert self._people is not None
+            person = self._people.by_token(token, _iso(datetime.now(UTC)))
+            return _listed(person) if person is not None else None
+        return Caller(self._owner) if hmac.compare_digest(token.encode(), self.link.encode()) else None
+
+    def _by_session(self, session: str) -> Caller | None:
+        now = _iso(datetime.now(UTC))
+        found, by = self._kept.session(session, now), session.rpartition(".")[2]
+        if found is None:
+            return None
+        if not self.are_set_up:
+            return Caller(found.person, by_cookie=True) if by == _LINK else None
+        assert self._people is not None
+        tokens = [one for one in self._people.tokens(found.person) if one.id == by]
+        holds = any(not one.revoked and one.expires > now for one in tokens)
+        person = self._people.find(found.person) if holds else None
+        return _listed(person, by_cookie=True) if person is not None else None
+
+
+class _InMemory:
+    """For a server whose sessions need not outlive it."""
+
+    def __init__(self) -> None:
+        self._sessions: dict[str, WebSession] = {}
+
+    def begin_session(self, secret: str, person: str, now: str, expires: str) -> None:
+        from reconvene.desk_ports import WebSession
+
+        self._sessions[_hash(secret)] = WebSession(person, now, now, expires)
+
+    def session(self, secret: str, now: str) -> WebSession | None:
+        found = self._sessions.get(_hash(secret))
+        return found if found is not None and found.expires > now else None
+
+    def end_session(self, secret: str) -> None:
+        self._sessions.pop(_hash(secret), None)
+
+
+def _listed(person: Person, *, by_cookie: bool = False) -> Caller:
+    return Caller(person.name, person.role, person.teams, by_cookie, listed=True)
+
+
+def _iso(time: datetime) -> str:
+    return time.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def _hash(token: str) -> str:
-    return hashlib.sha256(token.encode()).hexdigest()
+    return hashlib.sha256(token.encode("utf-8", "replace")).hexdigest()

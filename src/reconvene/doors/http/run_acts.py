@@ -93,7 +93,16 @@ async def reopen(
         told = require_told(reopening.acting_again(engine, run, phase, rerun=rerun), given=run_again)
         said = all_said(engine, run, remarks)
         reopening.reopen(
-            engine, run, phase, rerun=rerun, grants=grants, remarks=said, by=caller.name, door=caller.door, told=told
+            engine,
+            run,
+            phase,
+            rerun=rerun,
+            grants=grants,
+            remarks=said,
+            by=caller.name,
+            door=caller.door,
+            told=told,
+            actor=caller.actor,
         )
         return queries.summary(engine, run)
 
@@ -108,7 +117,7 @@ async def fork(service: Service, caller: Caller, run: str, at: int) -> Run:
         require_run(engine, run)
         if not 1 <= at <= engine.log.head(run):
             raise WrongField("at", f"{run} has no event {at}: it has {engine.log.head(run)}")
-        return queries.summary(engine, engine.fork(run, at=at, by=caller.name, door=caller.door))
+        return queries.summary(engine, engine.fork(run, at=at, by=caller.name, door=caller.door, actor=caller.actor))
 
     return await service.change(run, work)
 
@@ -119,7 +128,7 @@ async def move_in_queue(service: Service, caller: Caller, run: str, position: in
 
     def work(engine: Engine) -> int:
         require_run(engine, run)
-        return run_queue.move(engine, run, position, by=caller.name, door=caller.door)
+        return run_queue.move(engine, run, position, by=caller.name, door=caller.door, actor=caller.actor)
 
     return await service.change(run, work)
 

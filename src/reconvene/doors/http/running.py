@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 from reconvene.errors import UserError
 
 if TYPE_CHECKING:
+    from types import FrameType
+
     from starlette.types import ASGIApp
 
     from reconvene.doors.http.driving import Driving
@@ -24,6 +26,7 @@ def bound(host: str, port: int) -> socket.socket:
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listening.bind((host, port))
+        listening.listen(512)
     except OSError as error:
         listening.close()
         hint = "take another: --port 0" if port else ""
@@ -31,18 +34,40 @@ def bound(host: str, port: int) -> socket.socket:
     return listening
 
 
-def serve(app: ASGIApp, listening: socket.socket, driving: Driving | None, ready: Callable[[], None]) -> None:
-    """Until a signal ends it: first no more requests, then the driver may let its agents finish."""
+def serve(
+    app: ASGIApp,
+    listening: socket.socket,
+    driving: Driving | None,
+    ready: Callable[[], None],
+    *,
+    ends: Callable[[], None] = lambda: None,
+    cert: str = "",
+    key: str = "",
+) -> None:
+    """Until a signal ends it: first streams end (`ends`) and no more requests are taken, then the driver may let its
+    agents finish."""
     import uvicorn
 
-    config = uvicorn.Config(
-        app, log_level="warning", access_log=False, lifespan="on", timeout_graceful_shutdown=_TO_END, ws="none",
-        server_header=False, date_header=False, proxy_headers=False,
-    )  # fmt: skip
-    running = uvicorn.Server(config)
-    listening.listen()
+    class Server(uvicorn.Server):
+        loop: asyncio.AbstractEventLoop
+
+        def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+            self.loop.call_soon_threadsafe(ends)
+            super().handle_exit(sig, frame)
+
+    try:
+        config = uvicorn.Config(
+            app, log_level="warning", access_log=False, lifespan="on", timeout_graceful_shutdown=_TO_END, ws="none",
+            server_header=False, date_header=False, proxy_headers=False, ssl_certfile=cert or None,
+            ssl_keyfile=key or None,
+        )  # fmt: skip
+        config.load()
+    except OSError as error:  # ssl's errors are such
+        raise UserError(f"{cert} and {key} cannot be used: {error.strerror or error}") from None
+    running = Server(config)
 
     async def run() -> None:
+        running.loop = asyncio.get_running_loop()
         ready()
         driver = asyncio.create_task(driving.keep()) if driving is not None else None
         try:

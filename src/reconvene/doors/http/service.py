@@ -51,9 +51,11 @@ class Service:
         """In the engine's thread. What was begun is finished, whether or not anybody still waits for it."""
         return await asyncio.get_running_loop().run_in_executor(self._thread, lambda: work(self._opened()))
 
-    def another_engine(self) -> Engine:
-        """For a thread of its own, which closes it."""
-        return self._open_engine()
+    def another_engine(self, caller: Caller) -> Engine:
+        """For a thread of its own, which closes it: all that is done with it, this caller does."""
+        made = self._open_engine()
+        made.actor = caller.actor or made.actor
+        return made
 
     def _opened(self) -> Engine:
         if self._engine is None:
@@ -99,4 +101,4 @@ class Service:
 
 def recorded(engine: Engine, caller: Caller, run: str, command: Command, *, once: bool = False) -> RunState:
     """As what this caller did."""
-    return engine.submit(run, command, once=once)
+    return engine.submit(run, command, once=once, actor=caller.actor)

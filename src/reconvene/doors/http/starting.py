@@ -146,6 +146,7 @@ def _started(engine: Engine, caller: Caller, ready: Ready, prepared: Prepared | 
         door=caller.door,
         bindings=ready.bindings,
         prepared=prepared,
+        actor=caller.actor,
     )
 
 

@@ -28,7 +28,9 @@ if TYPE_CHECKING:
 _OPEN = ("/health", "/enter")
 
 
-def application(service: Service, callers: Callers, hosts: Iterable[str]) -> ASGIApp:
+def application(service: Service, callers: Callers, hosts: Iterable[str], *, secure: bool = False) -> ASGIApp:
+    """`secure`: browsers come by https."""
+
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
         yield
@@ -45,14 +47,14 @@ def application(service: Service, callers: Callers, hosts: Iterable[str]) -> ASG
         lifespan=lifespan,
         exception_handlers={ReconveneError: failed},
     )
-    return Guard(app, hosts, callers.find, _is_open, _unknown)
+
+    def unknown(asks: HTTPConnection) -> Response:
+        if asks.scope["path"].startswith(rest.PREFIX):
+            return problem(401, "Send the token: Authorization: Bearer TOKEN.")
+        return page(asks, "enter.html", status=401, people=callers.are_set_up, wrong=False)
+
+    return Guard(app, hosts, callers.find, _is_open, unknown, secure=secure)
 
 
 def _is_open(path: str) -> bool:
     return path in _OPEN or path.startswith("/static/")
-
-
-def _unknown(asks: HTTPConnection) -> Response:
-    if asks.scope["path"].startswith(rest.PREFIX):
-        return problem(401, "Send the token: Authorization: Bearer TOKEN.")
-    return page(asks, "enter.html", status=401)

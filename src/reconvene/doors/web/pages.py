@@ -10,35 +10,15 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from reconvene.app import index
-from reconvene.doors.http.callers import COOKIE
-from reconvene.doors.web import (
-    companion_pages,
-    figures_pages,
-    file_pages,
-    new_run_pages,
-    record_pages,
-    run_pages,
-    work_pages,
-)
+from reconvene.doors.web import about_runs, entering
 from reconvene.doors.web.drawing import FOLDER, THEME, THEMES, page
 
 if TYPE_CHECKING:
     from reconvene.doors.http.callers import Callers
     from reconvene.doors.http.service import Service
 
-_DAYS = 30
-
 
 def routes(service: Service, callers: Callers) -> list[Route | Mount]:
-    async def enter(asks: Request) -> Response:
-        """By the link; then the token is in no address any more."""
-        session = callers.admit(asks.query_params.get("token", ""))
-        if not session:
-            return page(asks, "enter.html", status=403)
-        answer = RedirectResponse("/", 303)
-        answer.set_cookie(COOKIE, session, max_age=_DAYS * 86_400, httponly=True, samesite="lax", path="/")
-        return answer
-
     async def theme(asks: Request) -> Response:
         """Light or dark, kept by the browser. Leads back to where the person was, which is never another server."""
         form = await asks.form()
@@ -54,15 +34,9 @@ def routes(service: Service, callers: Callers) -> list[Route | Mount]:
 
     static = StaticFiles(directory=FOLDER / "static")
     return [
-        Route("/enter", enter),
+        *entering.routes(callers),
         Route("/theme", theme, methods=["POST"]),
         Route("/", inbox),
-        *run_pages.routes(service),
-        *file_pages.routes(service),
-        *work_pages.routes(service),
-        *record_pages.routes(service),
-        *companion_pages.routes(service),
-        *new_run_pages.routes(service),
-        *figures_pages.routes(service),
+        *about_runs.routes(service),
         Mount("/static", static),
     ]
