@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import random
 import threading
 from collections import Counter
 from collections.abc import Iterator
@@ -40,6 +42,9 @@ phases:
 """
 
 
+_APART = 0.4  # seconds: about what a command takes on a busy machine
+
+
 class Yesterday:
     """The clock with which runs are begun, so that their deadline has passed."""
 
@@ -76,7 +81,17 @@ def parked(made: Ground, number: int) -> dict[str, str]:
 def raced(made: Ground, forks: Forks, number: int) -> Counter[str]:
     """Who won how often."""
     runs = parked(made, number)
-    meet = threading.Barrier(3)
+    gate, chance = made.folder / "gate", random.Random(0)
+    os.mkfifo(gate)
+    opened = os.open(gate, os.O_RDWR)  # the terminal is another process: a byte for each run lets it begin
+    meet = threading.Barrier(3, lambda: os.write(opened, b"."))
+    late = {run: [chance.choice((0.0, chance.uniform(0, _APART))) for _ in range(3)] for run in runs}
+
+    def begin(run: str, who: int) -> None:
+        """All at the same moment, but for a hair: else it would always be the same one who is first."""
+        meet.wait(120)
+        threading.Event().wait(late[run][who])
+
     with on_a_port(made) as (url, _), ThreadPoolExecutor(4) as threads:
         cookie, token = made.person("Bea", cookie=True), made.person("Rita")
         cookie = {**cookie, "origin": url}
@@ -85,7 +100,7 @@ def raced(made: Ground, forks: Forks, number: int) -> Counter[str]:
             told: dict[str, int] = {}
             with httpx.Client(base_url=url, headers=cookie, timeout=120) as client:
                 for run, version in runs.items():
-                    meet.wait(120)
+                    begin(run, 0)
                     form = {"option": "Browser", "version": version, "checkpoint": "C1"}
                     answer = client.post(f"/runs/{quote(run)}/decide", data=form)
                     told[run] = answer.status_code
@@ -97,7 +112,7 @@ def raced(made: Ground, forks: Forks, number: int) -> Counter[str]:
             told: dict[str, int] = {}
             with httpx.Client(base_url=url, headers=token, timeout=120) as client:
                 for run, version in runs.items():
-                    meet.wait(120)
+                    begin(run, 1)
                     answer = client.post(
                         f"/api/v1/runs/{run}/decision", json={"option": "Rest"}, headers={"if-match": f'"{version}"'}
                     )
@@ -110,7 +125,7 @@ def raced(made: Ground, forks: Forks, number: int) -> Counter[str]:
             engine, told = open_engine(made.home), dict[str, int]()
             try:
                 for run in runs:
-                    meet.wait(120)
+                    begin(run, 2)
                     told[run] = sum(one.what == "decided" for one in lapse(engine, run))
             finally:
                 engine.log.close()
@@ -121,7 +136,7 @@ def raced(made: Ground, forks: Forks, number: int) -> Counter[str]:
                 ["decide", run, "--option", "Terminal", "--at", version, "--by", "Tom", "--no-drive"]
                 for run, version in runs.items()
             ]
-            script = ("support.deciders:script", {"folder": str(made.folder), "lines": lines})
+            script = ("support.deciders:script", {"folder": str(made.folder), "lines": lines, "gate": str(gate)})
             (ended,) = forks.run(script)
             assert isinstance(ended.answer, list), ended.error
             for code, _, err in ended.answer:
@@ -130,6 +145,7 @@ def raced(made: Ground, forks: Forks, number: int) -> Counter[str]:
 
         sides = [threads.submit(side) for side in (browser, rest, deadline, terminal)]
         by_browser, by_rest, by_deadline, by_terminal = (side.result() for side in sides)
+    os.close(opened)
     won: Counter[str] = Counter()
     for run in runs:
         taken = [event for _, event in made.engine.log.read(run) if isinstance(event, e.DecisionRecorded)]
@@ -148,3 +164,4 @@ def test_of_all_who_decide_at_once_one_wins_and_everybody_is_told(made: Ground, 
     won = raced(made, forks, races)
     print(f"{races} races: {dict(won)}")
     assert won.total() == races
+    assert len(won) > 1, "they did not meet"
