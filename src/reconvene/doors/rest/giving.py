@@ -14,7 +14,7 @@ from starlette.responses import Response
 
 from reconvene.app.views.encoding import encoded
 from reconvene.desk_ports import MOST_UPLOAD
-from reconvene.doors.http import companion_acts, new_run_acts
+from reconvene.doors.http import begun_runs, companion_asked
 from reconvene.doors.http.refusals import Missing, TooLarge, Unreadable, WrongField, WrongMedia
 from reconvene.doors.rest import bodies
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from reconvene.core.definition.workflow import Workflow
     from reconvene.desk_ports import Upload
-    from reconvene.doors.http.new_run_acts import Starts
+    from reconvene.doors.http.begun_runs import Starts
     from reconvene.doors.rest.operations import Asked
 
 _BESIDE = 64 * 1024  # bytes of a form beside its file
@@ -41,8 +41,8 @@ async def workflows(asked: Asked) -> object:
 
 async def workflow(asked: Asked) -> object:
     name = asked.path("workflow")
-    starts = new_run_acts.require_starts(asked.service)
-    return await asked.service.do(lambda engine: _workflow(starts, name, new_run_acts.require_workflow(starts, name)))
+    starts = begun_runs.require_starts(asked.service)
+    return await asked.service.do(lambda engine: _workflow(starts, name, begun_runs.require_workflow(starts, name)))
 
 
 def _workflow(starts: Starts, name: str, found: Workflow) -> bodies.WorkflowShown:
@@ -59,7 +59,7 @@ def _workflow(starts: Starts, name: str, found: Workflow) -> bodies.WorkflowShow
 
 async def start(asked: Asked) -> object:
     body = await asked.body(bodies.StartBody)
-    run = await new_run_acts.start(
+    run = await begun_runs.start(
         asked.service,
         asked.caller,
         body.workflow,
@@ -134,5 +134,5 @@ async def ask(asked: Asked) -> object:
     body = await asked.body(bodies.QuestionBody)
     if not body.text.strip():
         raise WrongField("text", "the question is empty")
-    reply = await companion_acts.ask(asked.service, asked.caller, asked.run, body.text)
+    reply = await companion_asked.ask(asked.service, asked.caller, asked.run, body.text)
     return bodies.Answered(asked.run, reply.asked, reply.said, reply.understood, reply.facts, reply.hint)
