@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import closing
-
 import click
 from msgspec import to_builtins
 
@@ -14,7 +12,7 @@ from reconvene.doors.cli.common import BY, DOOR, Call, answer, command, open_hom
 from reconvene.doors.cli.text import one_line
 from reconvene.errors import UserError
 from reconvene.home import is_there
-from reconvene.people_wiring import are_set_up, open_people
+from reconvene.people_wiring import deciders
 
 
 @command("""
@@ -68,14 +66,9 @@ def assign(call: Call, run: str, who: tuple[str, ...]) -> int:
 
 def _require_deciders(call: Call, who: tuple[str, ...]) -> None:
     """Where people are set up: nobody is asked who could not decide."""
-    if not are_set_up(call.home):
-        return
-    with closing(open_people(call.home)) as people:
-        everyone = people.everyone()
-    deciders = {one.name for one in everyone if one.actor().may("decider")}
-    teams = {f"{TEAM}{team}" for one in everyone if one.name in deciders for team in one.teams}
-    for one in who if everyone else ():
-        if one not in deciders | teams:
-            what = "nobody in it may decide" if one.startswith(TEAM) else "may not decide here"
-            known = ", ".join(sorted(deciders | teams))
-            raise UserError(f"{one}: {what}. Nothing was changed.", hint=f"who may: {known}; see: reconvene people")
+    known = deciders(call.home)
+    wrong = next((one for one in who if known is not None and one not in known), "")
+    if known is not None and wrong:
+        what = "nobody in it may decide" if wrong.startswith(TEAM) else "may not decide here"
+        hint = f"who may: {', '.join(sorted(known))}; see: reconvene people"
+        raise UserError(f"{wrong}: {what}. Nothing was changed.", hint=hint)
