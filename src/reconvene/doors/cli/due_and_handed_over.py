@@ -6,13 +6,12 @@ import click
 from msgspec import to_builtins
 
 from reconvene.authority import require_person
-from reconvene.core.facts.named_people import TEAM, named
+from reconvene.core.facts.named_people import named
 from reconvene.doors.cli.accepting import open_to_change
 from reconvene.doors.cli.common import BY, DOOR, Call, answer, command, open_home, put, put_json, put_none
 from reconvene.doors.cli.text import one_line
-from reconvene.errors import UserError
+from reconvene.doors.shared.handing_over import require_deciders
 from reconvene.home import is_there
-from reconvene.people_wiring import deciders
 
 
 @command("""
@@ -59,16 +58,6 @@ def assign(call: Call, run: str, who: tuple[str, ...]) -> int:
     from reconvene.core.facts.commands import Assign
 
     engine, found = open_to_change(call, run)
-    _require_deciders(call, who)
+    require_deciders(call.home, who)
     engine.submit(found, Assign("", who, call.by, DOOR))
     return answer(call, queries.summary(engine, found), f"{found} waits for {named(who)}")
-
-
-def _require_deciders(call: Call, who: tuple[str, ...]) -> None:
-    """Where people are set up: nobody is asked who could not decide."""
-    known = deciders(call.home)
-    wrong = next((one for one in who if known is not None and one not in known), "")
-    if known is not None and wrong:
-        what = "nobody in it may decide" if wrong.startswith(TEAM) else "may not decide here"
-        hint = f"who may: {', '.join(sorted(known))}; see: reconvene people"
-        raise UserError(f"{wrong}: {what}. Nothing was changed.", hint=hint)
