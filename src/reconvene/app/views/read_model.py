@@ -10,6 +10,7 @@ from collections.abc import Mapping
 
 from msgspec import Struct, field
 
+from reconvene.app.views.approval_rows import Approval as Approval
 from reconvene.app.views.comment_rows import Comment
 from reconvene.app.views.mendings import Bound, Reopened, Upgraded
 from reconvene.core.facts.commands import Answers
@@ -71,19 +72,6 @@ class Option(Shown, frozen=True):
     same_as: str = ""  # another option after which exactly the same happens
     final: str = ""  # why it cannot be taken back; "" = it can
     needs: int = 1  # so many different people must choose it
-
-
-class Approval(Shown, frozen=True):
-    """What one of several people chose, where an option needs more than one. `counts`: nothing was changed since."""
-
-    user: str
-    by: str
-    option: str
-    choice: str  # the same where option and answers are the same
-    at: str
-    version: str  # of the checkpoint: what was shown
-    counts: bool = False
-    remarks: tuple[str, ...] = ()  # their ids
 
 
 class Change(Struct, frozen=True):
