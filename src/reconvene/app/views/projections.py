@@ -11,8 +11,9 @@ from reconvene.app.views import read_model as model
 from reconvene.app.views import talk_lines
 from reconvene.app.views.mendings import Bound, Reopened, Upgraded
 from reconvene.app.views.open_checkpoints import checkpoint as checkpoint
+from reconvene.app.views.where_it_stands import todo
 from reconvene.app.views.who import is_proved
-from reconvene.core.definition.workflow import Phase, Workflow, every_phase
+from reconvene.core.definition.workflow import Workflow, every_phase
 from reconvene.core.facts import events as e
 from reconvene.core.facts.book import Book
 from reconvene.core.facts.ids import parse_task
@@ -307,33 +308,3 @@ def _said(state: RunState, book: Book, entry: TalkEntry) -> model.Said:
         return said
     made = state.record.remarks[entry.number]
     return structs.replace(said, id=made.id, remark=made.kind, checkpoint=made.checkpoint, **_who(made))
-
-
-def todo(state: RunState, book: Book) -> tuple[model.Todo, ...]:
-    """Where the run stands, as a list: rounds done, checkpoint presented, feedback captured, what is still to come."""
-    rows: list[model.Todo] = []
-    current = {frame.phase for frame in state.world.cursor}
-    for phase in book.workflow.phases:
-        title = phase.title or phase.id
-        if phase.id in state.world.skipped:
-            rows.append(model.Todo(f"{title}: skipped", True))
-        elif phase.id in current and not state.ended:
-            rows += _todo_now(state, book.phase(state.world.top.phase), title)
-        else:
-            rows.append(model.Todo(title, phase.id in state.world.closed or state.ended == "completed"))
-    return tuple(rows)
-
-
-def _todo_now(state: RunState, phase: Phase, title: str) -> list[model.Todo]:
-    round_ = state.world.top.round
-    if round_ is None:
-        return [model.Todo(title, False)]
-    rows = [model.Todo(f"{title}: rounds 1 to {round_.n - 1}", True)] if round_.n > 1 else []
-    working = round_.open is not None and round_.open.open > 0
-    rows.append(model.Todo(f"{title}: round {round_.n} ({round_.name}), agents", not working))
-    if phase.checkpoint is not None:
-        said = len(on_record.remarks_here(state))
-        rows.append(model.Todo(f"{title}: checkpoint presented", state.world.open is not None))
-        rows.append(model.Todo(f"{title}: feedback captured" + (f" ({said})" if said else ""), bool(said)))
-        rows.append(model.Todo(f"{title}: decision", False))
-    return rows
