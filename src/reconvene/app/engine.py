@@ -46,16 +46,7 @@ from reconvene.core.person.undoing import Archive, prunable
 from reconvene.core.run.handle import handle, record
 from reconvene.core.run.plan import plan, unmade_children
 from reconvene.errors import Busy, KitFailed
-from reconvene.ports import (
-    AgentRunner,
-    Clock,
-    EventLog,
-    History,
-    Listener,
-    Projects,
-    Surroundings,
-    Workspace,
-)  # fmt: skip
+from reconvene.ports import AgentRunner, Clock, EventLog, History, Listener, Projects, Surroundings, Workspace
 from reconvene.wire import replies
 
 _MOMENTS = (0.01, 0.03)  # seconds to wait for a lease that is held for a moment only
