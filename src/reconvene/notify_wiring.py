@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from reconvene.errors import ReconveneError
 from reconvene.home import settings_files
 from reconvene.message_ports import Routes
-from reconvene.people_wiring import are_set_up, open_people
 from reconvene.settings import pages_url
 from reconvene.surroundings import SystemClock, from_files
 
@@ -36,12 +35,15 @@ def routes(home: str = "") -> Routes:
     from reconvene import notify_settings
 
     found = notify_settings.routes(said)
-    return found._replace(teams=_teams(home)) if found.people and home and are_set_up(home) else found
+    return found._replace(teams=_teams(home)) if found.people and home else found
 
 
 def _teams(home: str) -> dict[str, tuple[str, ...]]:
     from reconvene.core.facts.named_people import TEAM
+    from reconvene.people_wiring import are_set_up, open_people
 
+    if not are_set_up(home):
+        return {}
     with closing(open_people(home)) as people:
         everyone = people.everyone()
     teams = {team for one in everyone for team in one.teams}
