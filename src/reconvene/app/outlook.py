@@ -81,13 +81,12 @@ def _likely(fields: Sequence[Field], answers: Answers) -> dict[str, object]:
 class _Ahead(Struct, frozen=True):
     steps: list[list[str]]
     stop: str
-    ended: bool = False
 
 
 def _ahead(state: RunState, book: Book) -> _Ahead:
     """Who works from a state on, step by step, and where the run stops then."""
     if state.ended:
-        return _Ahead([], "the run has ended", ended=True)
+        return _Ahead([], "")
     if state.world.open is not None:
         return _Ahead([], f"at once: {_title(book, state.world.open.phase)}" if state.world.open.phase else "at once")
     top = state.world.top
@@ -198,7 +197,7 @@ def _move(option: Option, session: Session) -> w.Move | None:
 def _against_going_on(point: Checkpoint, review: Review | None) -> Iterator[str]:
     if point.missing:
         yield f"{', '.join(dict.fromkeys(point.missing))} gave nothing in this round"
-    left = [one for one in point.fields if one.required and (point.answers or {}).get(one.id) in (None, "")]
+    left = [one for one in point.fields if not one.follows and (point.answers or {}).get(one.id) in (None, "")]
     if left:
         yield f"{len(left)} question{'s' * (len(left) != 1)} without an answer: {left[0].prompt or left[0].id}"
     if point.comments:

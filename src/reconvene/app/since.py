@@ -114,6 +114,8 @@ def _by_itself(event: e.AnyEvent) -> Iterator[News]:
         case e.FilesFound():
             names = ", ".join(file.path for file in event.files[:3])
             yield News("trouble", f"changed while agents worked, by nobody on record: {names}", at=event.at)
+        case e.CheckpointEscalated():
+            yield News("run", "the deadline passed", at=event.at)
         case e.PhaseSkipped():
             yield News("run", f"{event.phase} was skipped", at=event.at)
         case e.CheckpointSkipped():
@@ -133,6 +135,10 @@ def _by_others(event: e.Act) -> Iterator[News]:
             yield News("decided", event.option, who=who, at=event.at)
         case e.FilesEdited():
             yield from (News("edited", file.path, who=who, id=file.path, at=event.at) for file in event.files)
+        case e.ApprovalRecorded():
+            yield News("decided", f"{event.option} (others must, too)", who=who, at=event.at)
+        case e.CheckpointAssigned():
+            yield News("run", f"handed it over to {', '.join(event.who)}", who=who, at=event.at)
         case e.DraftSaved():
             yield News("answered", "answered questions here", who=who, at=event.at)
         case e.RoundUndone():

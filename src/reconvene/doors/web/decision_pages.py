@@ -22,6 +22,7 @@ from reconvene.doors.http import acts
 from reconvene.doors.http.told_errors import status_of
 from reconvene.doors.shared.fields import answer_in
 from reconvene.doors.shared.options import fields_of, match_option
+from reconvene.doors.web.calls_view import ANSWERS, CallView, answered, calls, writes_among_several
 from reconvene.doors.web.decision_view import DecisionView, view
 from reconvene.doors.web.documents_view import Documents, documents
 from reconvene.doors.web.drafted_decisions import Note, Prepared, change, prepared
@@ -47,6 +48,7 @@ def routes(service: Service) -> list[Route]:
         Route(f"{at}/decide", pages.show, methods=["GET"]),
         Route(f"{at}/decide", pages.decide, methods=["POST"]),
         Route(f"{at}/decided/{{checkpoint}}", pages.receipt),
+        Route(f"{at}/calls", pages.decide_calls, methods=["POST"]),
         Route(f"{at}/draft", pages.keep, methods=["POST"]),
         Route(f"{at}/notes", pages.add_note, methods=["POST"]),
         Route(f"{at}/notes/{{note}}", pages.change_note, methods=["POST"]),
@@ -71,11 +73,11 @@ class _Pages:
     ) -> Response:
         caller, run, desk = _caller(asks), asks.path_params["run"], self._service.desk
 
-        def read(engine: Engine) -> tuple[DecisionView, Documents] | RunInFull:
+        def read(engine: Engine) -> tuple[DecisionView, Documents, list[CallView]] | RunInFull:
             acts.require_run(engine, run)
             checkpoint = engine.load(run).world.open
             kept = prepared(desk, caller.name, run, checkpoint.id) if checkpoint else Prepared()
-            found = view(engine, run, caller.name, desk.mark(caller.name, run).read, kept)
+            found = view(engine, run, caller, desk.mark(caller.name, run).read, kept)
             if found is None:
                 return queries.show(engine, run)
             asked = asks.query_params
@@ -83,12 +85,14 @@ class _Pages:
             files = documents(engine, run, found.point, found.since, ticks, asked.get("file", ""), asked.get("as", ""))
             acts.note_shown(self._service, caller, run, found.point)
             desk.mark_seen(caller.name, run, found.seq, _now())
-            return found, files
+            return found, files, calls(engine, run)
 
         found = await self._service.do(read)
         if not isinstance(found, tuple):
             return page(asks, "not_waiting.html", status=status, run=found, error=error)
-        values = {"v": found[0], "files": found[1], "error": error, "anyway": anyway, "on": _about(asks)}
+        shown, files, waiting = found
+        values: dict[str, object] = {"v": shown, "files": files, "error": error, "anyway": anyway, "on": _about(asks)}
+        values |= {"calls": waiting, "answers": ANSWERS, "one_writes": writes_among_several(waiting)}
         return await run_in_threadpool(partial(page, asks, "decision.html", status=status, **values))
 
     async def receipt(self, asks: Request) -> Response:
@@ -101,7 +105,10 @@ class _Pages:
         state = await self._service.do(lambda engine: engine.load(run))
         number = state.record.decided.get(checkpoint)
         taken = state.record.decisions[number] if number is not None else None
-        return page(asks, "receipt.html", run=shown, taken=taken, checkpoint=checkpoint)
+        point = shown.checkpoint
+        own = point.approvals if point and point.id == checkpoint else ()
+        vote = next((one for one in own if one.user == _caller(asks).name or one.by == _caller(asks).name), None)
+        return page(asks, "receipt.html", run=shown, taken=taken, checkpoint=checkpoint, vote=vote)
 
     async def version(self, asks: Request) -> Response:
         """Which version is open: a page asks now and then whether it is still the one that it shows."""
@@ -207,6 +214,20 @@ class _Pages:
         decided = _word(form, "checkpoint") or checkpoint
         self._service.desk.drop_draft(caller.name, run, decided, _now())
         return RedirectResponse(f"/runs/{quote(run)}/decided/{quote(decided, safe='')}", 303)
+
+    async def decide_calls(self, asks: Request) -> Response:
+        """On each call of a tool that waits; one without an answer keeps waiting."""
+        caller, run = _caller(asks), asks.path_params["run"]
+        form = await asks.form()
+        waiting = await self._service.do(lambda engine: calls(engine, acts.require_run(engine, run)))
+        version, checkpoint = _word(form, "version"), _word(form, "checkpoint")
+        try:
+            await acts.decide_calls(self._service, caller, run, answered(waiting, form), version=version)
+        except StaleDecision as error:
+            return await self._drawn(asks, status=409, error=error, anyway=error.now)
+        except (Refused, UserError) as error:
+            return await self._drawn(asks, status=status_of(error), error=error)
+        return RedirectResponse(f"/runs/{quote(run)}/decided/{quote(checkpoint, safe='')}", 303)
 
     async def _decide(self, caller: Caller, run: str, form: FormData, kept: Prepared) -> None:
         option = _word(form, "option")

@@ -14,6 +14,7 @@ from reconvene.app import measures, outlook, queries
 from reconvene.app.since import since
 from reconvene.app.views.news import News, Since, counted
 from reconvene.core.facts.commands import RemarkIn
+from reconvene.core.facts.named_people import is_among
 from reconvene.core.kit_finder import reader
 from reconvene.core.shown import on_record
 from reconvene.doors.shared.harmless import clean, one_line
@@ -27,7 +28,8 @@ if TYPE_CHECKING:
     from reconvene.app.session import Session
     from reconvene.app.views.ledger import Ledger
     from reconvene.app.views.ratings import Meter
-    from reconvene.app.views.read_model import Checkpoint, Option, Run
+    from reconvene.app.views.read_model import Approval, Checkpoint, Option, Run
+    from reconvene.doors.http.callers import Caller
     from reconvene.doors.web.drafted_decisions import Note, Prepared
 
 LONGEST_GOAL, LONGEST_QUESTION, LONGEST_SIDE, LONGEST_LEAD = 140, 160, 190, 110  # characters on the first screen
@@ -97,7 +99,8 @@ class DecisionView(Struct, frozen=True):
     more_needs: int
     quiet: str  # kinds of needs that there are none of
     to_read: list[ToRead]
-    wanted: str
+    wanted: str  # what the workflow asks for a person's words
+    hint: str
     options: list[Option]
     notes: list[ReadBack]
     kinds: tuple[str, ...]
@@ -106,9 +109,13 @@ class DecisionView(Struct, frozen=True):
     meter: Meter | None
     prepared: Prepared
     seq: int
+    yours: bool  # this person is among those who may decide
+    votes: tuple[Approval, ...]
+    several: int  # so many people the option needs that needs most
+    disagree: bool
 
 
-def view(engine: Engine, run: str, person: str, read: int, prepared: Prepared) -> DecisionView | None:
+def view(engine: Engine, run: str, caller: Caller, read: int, prepared: Prepared) -> DecisionView | None:
     """None where nothing waits for a decision."""
     shown = queries.standing(engine, run)
     point = shown.checkpoint
@@ -118,7 +125,7 @@ def view(engine: Engine, run: str, person: str, read: int, prepared: Prepared) -
     review, ledger = measures.review(engine, run), measures.ledger(engine, run)
     notes = [_read_back(engine, session, one) for one in prepared.notes]
     point = outlook.with_outlook(engine, run, point, review, [_as_said(one) for one in notes])
-    news = since(engine, run, person, read)
+    news = since(engine, run, caller.name, read)
     facts = _facts(news)
     every = needs(shown, point, review)
     workflow = session.book.workflow
@@ -139,7 +146,7 @@ def view(engine: Engine, run: str, person: str, read: int, prepared: Prepared) -
         max(len(every) - MOST_NEEDS, 0),
         _none_of(every),
         [_to_read(one) for one in to_read(point)],
-        one_line(" ".join(one.text for one in wanted(point)), 160),
+        *_asked_words(point),
         on_offer(point.options),
         notes,
         reader(workflow.kits).kinds,
@@ -148,6 +155,10 @@ def view(engine: Engine, run: str, person: str, read: int, prepared: Prepared) -
         review.meter if review else None,
         prepared,
         session.state.seq,
+        not point.who or is_among(caller.name, caller.teams, point.who),
+        point.approvals,
+        max((one.needs for one in point.options), default=1),
+        len({one.choice for one in point.approvals if one.counts}) > 1,
     )
 
 
@@ -178,6 +189,14 @@ def _lead(point: Checkpoint) -> str:
     own = [line.strip() for one in to_read(point) if not one.theirs for line in one.text.split("\n") if line.strip()]
     last = one_line(own[-1].strip("*_# "), LONGEST_LEAD) if own else ""
     return last if last and last != one_line(point.question) and len(last) > 15 else ""
+
+
+def _asked_words(point: Checkpoint) -> tuple[str, str]:
+    """The workflow's words for "what do you say?": a question in one line, else what is asked for, in the box."""
+    lines = [line.strip(" -*_#•") for one in wanted(point) for line in one.text.split("\n") if line.strip()]
+    if len(lines) == 1 and len(lines[0]) <= 120:
+        return lines[0], ""
+    return "", one_line(" ".join(lines[1:]), 120)
 
 
 # --- since you last looked ---
@@ -229,7 +248,7 @@ def _facts(news: Since) -> list[Fact]:
     return found
 
 
-_NAMES = {
+NAMES = {
     "Went wrong": "trouble", "Decided": "decided", "Said": "said", "You said": "became", "Ratings": "ratings",
     "The run": "run", "Edited": "edited", "Options": "option",
 }  # fmt: skip
@@ -239,7 +258,7 @@ def _left(news: Since, facts: Sequence[Fact]) -> str:
     """What is news and not on the first screen, counted by kind. All of it is one link away."""
     left = dict(news.counts)
     left.pop("wrote", None)  # who worked is told beside the heading
-    told = {_NAMES[one.name] for one in facts if one.name in _NAMES} | ({"turned"} & set(left))
+    told = {NAMES[one.name] for one in facts if one.name in NAMES} | ({"turned"} & set(left))
     for kind in told:
         left[kind] -= 1
     if any(one.name == "Files" for one in facts):

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
+from urllib.parse import quote
 
 from starlette.responses import RedirectResponse
 from starlette.routing import Route
 
+from reconvene.core.facts.commands import Assign
 from reconvene.desk_ports import Snooze
 from reconvene.doors.http import acts
 from reconvene.doors.web.drawing import page
@@ -32,7 +34,7 @@ def routes(service: Service) -> list[Route]:
         wanted = wanted if wanted.show in SHOWN else Wanted(wanted.words)
         now = _now()
         last, snoozed = service.desk.last_here(caller.name), service.desk.snoozed(caller.name, now)
-        found = await service.do(lambda engine: inbox(engine, wanted, snoozed, now))
+        found = await service.do(lambda engine: inbox(engine, caller, wanted, snoozed, now))
         return page(asks, "inbox.html", inbox=found, wanted=wanted, shown=SHOWN, last=last, snoozed=len(snoozed))
 
     async def snooze(asks: Request) -> Response:
@@ -54,7 +56,22 @@ def routes(service: Service) -> list[Route]:
             service.desk.snooze(caller.name, run, Snooze("", seq))
         return RedirectResponse("/", 303)
 
-    return [Route("/", show), Route("/runs/{run}/snooze", snooze, methods=["POST"])]
+    async def hand_over(asks: Request) -> Response:
+        """The open checkpoint is for somebody else."""
+        caller: Caller = asks.scope["caller"]
+        caller.require("decider", "to hand a checkpoint over")
+        form = await asks.form()
+        run = asks.path_params["run"]
+        names = [one.strip() for one in str(form.get("who", ""))[:1_000].split(",") if one.strip()]
+        await service.do(lambda engine: acts.require_run(engine, run))
+        await service.submit(caller, run, Assign("", tuple(names), caller.name, caller.door))
+        return RedirectResponse(f"/runs/{quote(run)}/decide", 303)
+
+    return [
+        Route("/", show),
+        Route("/runs/{run}/snooze", snooze, methods=["POST"]),
+        Route("/runs/{run}/hand-over", hand_over, methods=["POST"]),
+    ]
 
 
 def _now() -> str:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from reconvene.app.views.read_model import Checkpoint, Run
 
 _LONGEST = 120
+_FEW = 2  # questions that are told one by one
 
 
 class Need(Struct, frozen=True):
@@ -45,7 +46,8 @@ def _troubles(point: Checkpoint) -> Iterator[Need]:
         return
     for line in point.prompt.split("\n"):
         if line.startswith("- "):
-            yield Need("trouble", "!", one_line(line[2:], _LONGEST), "Look", "to-read")
+            is_call = line.startswith("- call")
+            yield Need("trouble", "!", one_line(line[2:], _LONGEST), "Look", "calls" if is_call else "to-read")
 
 
 def _found(run: Run) -> Iterator[Need]:
@@ -57,9 +59,15 @@ def _found(run: Run) -> Iterator[Need]:
 
 def _fields(point: Checkpoint) -> Iterator[Need]:
     answers = point.answers or {}
-    for field in point.fields:
-        if answers.get(field.id) in (None, "", []) and not field.follows:
-            yield Need("field", "?", one_line(field.prompt or field.id, _LONGEST), "Answer", f"field-{field.id}")
+    left = [one for one in point.fields if answers.get(one.id) in (None, "", []) and not one.follows]
+    if len(left) > _FEW:
+        first = one_line(left[0].prompt or left[0].id, _LONGEST - 30)
+        yield Need(
+            "field", "?", f"{plural(len(left), 'question')} without an answer. First: {first}", "Answer", "questions"
+        )
+        return
+    for one in left:
+        yield Need("field", "?", one_line(one.prompt or one.id, _LONGEST), "Answer", f"field-{one.id}")
 
 
 def _missing(run: Run, point: Checkpoint) -> Iterator[Need]:

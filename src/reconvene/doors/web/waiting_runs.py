@@ -15,12 +15,21 @@ if TYPE_CHECKING:
     from reconvene.app.engine import Engine
     from reconvene.app.index import Listed
     from reconvene.desk_ports import Snooze
+    from reconvene.doors.http.callers import Caller
 
 PAGE = 20
 _SCANNED = 2_000  # rows that are looked at for one page of a search
 _LONGEST_FACT = 150
 URGENT = ("attention", "calls")
-SHOWN = {"": "All", "attention": "Needs attention", "calls": "Tool calls", "fields": "Questions", "snoozed": "Snoozed"}
+SHOWN = {
+    "": "All",
+    "me": "For me",
+    "due": "Due",
+    "attention": "Needs attention",
+    "calls": "Tool calls",
+    "fields": "Questions",
+    "snoozed": "Snoozed",
+}
 
 
 class Waiting(Struct, frozen=True):
@@ -36,17 +45,23 @@ class Waiting(Struct, frozen=True):
     workflow: str
     since: str
     behind: str
+    yours: bool = True  # this person may decide, and has not yet
+    who: str = ""  # for whom it waits
+    deadline: str = ""
+    late: bool = False
+    then: str = ""  # what follows when the deadline passes
     until: str = ""  # what is snoozed
 
 
 class Inbox(Struct, frozen=True):
-    first: list[Waiting]  # where agents stand still, or something went wrong
+    first: list[Waiting]  # where agents stand still, something went wrong, or a time is set
     rest: list[Waiting]
+    others: list[Waiting]  # what waits for somebody else
     next: str  # the cursor of the next page, "" where there is none
 
     @property
     def count(self) -> int:
-        return len(self.first) + len(self.rest)
+        return len(self.first) + len(self.rest) + len(self.others)
 
 
 class Wanted(Struct, frozen=True):
@@ -55,14 +70,14 @@ class Wanted(Struct, frozen=True):
     after: str = ""
 
 
-def inbox(engine: Engine, wanted: Wanted, snoozed: Mapping[str, Snooze], now: str) -> Inbox:
+def inbox(engine: Engine, caller: Caller, wanted: Wanted, snoozed: Mapping[str, Snooze], now: str) -> Inbox:
     words = wanted.words.casefold().split()
     found: list[Waiting] = []
     after, looked = wanted.after, 0
     while len(found) < PAGE and looked < _SCANNED:
         page = index.page(engine.log, "waiting", after, PAGE)
         for at, row in enumerate(page.rows):
-            one = _line(row)
+            one = _line(row, caller)
             put_off = _put_off(engine, row.run, snoozed, now)
             if _fits(one, row, words, wanted.show, put_off=bool(put_off)):
                 found.append(_with(one, put_off))
@@ -75,8 +90,14 @@ def inbox(engine: Engine, wanted: Wanted, snoozed: Mapping[str, Snooze], now: st
 
 
 def _sorted(found: list[Waiting], after: str) -> Inbox:
-    first = [one for one in found if one.kind in URGENT]
-    return Inbox(first, [one for one in found if one.kind not in URGENT], after)
+    own = [one for one in found if one.yours]
+    first = sorted((one for one in own if _presses(one)), key=lambda one: (not one.late, one.deadline or "~"))
+    rest = [one for one in own if not _presses(one)]
+    return Inbox(first, rest, [one for one in found if not one.yours], after)
+
+
+def _presses(one: Waiting) -> bool:
+    return one.kind in URGENT or bool(one.deadline)
 
 
 def _put_off(engine: Engine, run: str, snoozed: Mapping[str, Snooze], now: str) -> str:
@@ -93,7 +114,9 @@ def _with(one: Waiting, put_off: str) -> Waiting:
 def _fits(one: Waiting, row: Listed, words: list[str], show: str, *, put_off: bool) -> bool:
     if put_off != (show == "snoozed"):
         return False
-    if show not in ("", "snoozed") and one.kind != show:
+    if (show == "me" and not one.yours) or (show == "due" and not one.deadline):
+        return False
+    if show not in ("", "snoozed", "me", "due") and one.kind != show:
         return False
     if not words:
         return True
@@ -101,7 +124,7 @@ def _fits(one: Waiting, row: Listed, words: list[str], show: str, *, put_off: bo
     return all(word in text for word in words)
 
 
-def _line(row: Listed) -> Waiting:
+def _line(row: Listed, caller: Caller) -> Waiting:
     doc = index.document(_row_of(row)) or {}
     point: dict[str, Any] = doc.get("checkpoint") or {}
     kind, tag = _kind(point)
@@ -119,7 +142,19 @@ def _line(row: Listed) -> Waiting:
         row.workflow,
         point.get("opened") or row.since or row.updated,
         queued,
+        row.waits_for(caller.name, caller.teams),
+        ", ".join(one.removeprefix("team:") for one in row.who),
+        row.deadline,
+        row.late,
+        _then(point),
     )
+
+
+def _then(point: dict[str, Any]) -> str:
+    if point.get("late_option"):
+        return f"then “{one_line(point['late_option'], 40)}” is taken"
+    who = ", ".join(str(one).removeprefix("team:") for one in point.get("late_who", ()))
+    return f"then {one_line(who, 40)} may decide, too" if who else ""
 
 
 def _kind(point: dict[str, Any]) -> tuple[str, str]:
@@ -128,7 +163,8 @@ def _kind(point: dict[str, Any]) -> tuple[str, str]:
     if not point:
         return "provider", "waits for a provider"
     if point.get("attention") and str(point.get("question", "")).startswith("Shall th"):
-        return "calls", plural(sum(id.startswith("call") and "_" not in id for id in fields), "tool call")
+        each = [one["id"] for option in point.get("options", []) for one in option.get("fields", [])]
+        return "calls", plural(sum(id.startswith("call") and "_" not in id for id in each), "tool call")
     if point.get("attention"):
         return "attention", "needs attention"
     return ("fields", plural(len(fields), "question")) if fields else ("", "")

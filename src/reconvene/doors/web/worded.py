@@ -60,8 +60,7 @@ def takes(what: Takes) -> str:
     if what.minutes is None:
         return " · ".join([*parts, "not measured yet"])
     parts.append("under a minute" if what.minutes < 1 else f"about {what.minutes:.0f} min")
-    parts.append(f"about ${what.cost:.2f}" if what.cost else "no cost known")
-    return " · ".join(parts)
+    return " · ".join([*parts, *([f"about ${what.cost:.2f}"] if what.cost else [])])
 
 
 FILTERS: dict[str, Callable[..., str]] = {
