@@ -50,6 +50,12 @@ def cut(text: str, width: int) -> str:
     return one_line(text, width)
 
 
+def sentence(text: str, width: int) -> str:
+    """On one line, with a capital at its beginning and a point at its end."""
+    short = one_line(text, width)
+    return short[:1].upper() + short[1:] + ("" if short.endswith((".", "…", "?", "!")) else ".")
+
+
 def takes(what: Takes) -> str:
     """`9 calls · 47k tokens · under a minute · no cost`"""
     if not what.agents:
@@ -64,5 +70,5 @@ def takes(what: Takes) -> str:
 
 
 FILTERS: dict[str, Callable[..., str]] = {
-    "plural": plural, "when": when, "long_since": long_since, "cut": cut, "takes": takes,
+    "plural": plural, "when": when, "long_since": long_since, "cut": cut, "takes": takes, "sentence": sentence,
 }  # fmt: skip
