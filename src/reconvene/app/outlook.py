@@ -201,7 +201,7 @@ def _move(option: Option, session: Session) -> w.Move | None:
 
 def _against_going_on(point: Checkpoint, review: Review | None) -> Iterator[str]:
     if major := _major(review):
-        yield f"{major}; nobody has looked at it yet"
+        yield major
     if point.missing:
         yield f"{', '.join(dict.fromkeys(point.missing))} gave nothing in this round"
     left = [one for one in point.fields if not one.follows and (point.answers or {}).get(one.id) in (None, "")]
