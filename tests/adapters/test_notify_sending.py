@@ -7,6 +7,9 @@ import base64
 import hashlib
 import hmac
 import os
+import re
+from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -41,6 +44,22 @@ def test_a_webhook_is_posted_with_its_id_and_a_signature_over_time_and_body() ->
         made = base64.b64encode(hmac.digest(b"a secret of twenty-four b", signed, hashlib.sha256)).decode()
         assert head["webhook-signature"] == f"v1,{made}"
         assert head["content-type"] == "application/json"
+
+
+def test_the_example_of_the_documents_tells_what_is_genuine() -> None:
+    page = (Path(__file__).resolve().parents[2] / "docs" / "messages.md").read_text(encoding="utf-8")
+    (example,) = re.findall(r"^```python\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    names: dict[str, Any] = {}
+    exec(example, names)
+    key = b"a secret of twenty-four b"
+    with PostServer() as server:
+        send(webhook(server))
+    (one,) = server.posted
+    assert names["is_genuine"](one.headers, one.body, key)
+    assert not names["is_genuine"](one.headers, one.body + b" ", key)
+    assert not names["is_genuine"](one.headers, one.body, b"another")
+    old = str(int(one.headers["webhook-timestamp"]) - 600)
+    assert not names["is_genuine"](headers(SECRET, "msg_0", int(old), one.body), one.body, key)
 
 
 def test_a_secret_that_is_no_base64_counts_as_it_is() -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import uvicorn
+from tests.browser.startable import Packaged
 
 from reconvene.app.engine import Engine
 from reconvene.doors.http import running
@@ -37,7 +38,7 @@ def engine_of(home: Path) -> Engine:
 def served(home: Path, by: str = "ann") -> Iterator[Served]:
     listening = running.bound("127.0.0.1", 0)
     number = listening.getsockname()[1]
-    service = Service(lambda: engine_of(home), str(home), nothing, nothing)
+    service = Service(lambda: engine_of(home), str(home), nothing, nothing, Packaged())
     callers = Callers(by)
     app = application(service, callers, [f"127.0.0.1:{number}"])
     server = uvicorn.Server(uvicorn.Config(app, log_level="warning", access_log=False, ws="none"))

@@ -120,6 +120,11 @@ def read(log: EventLog, row: IndexRow) -> Listed:
     doc = document(row)
     if doc is None:
         row, doc = _made_anew(log, row)
+    return listed_of(row, doc)
+
+
+def listed_of(row: IndexRow, doc: dict[str, Any]) -> Listed:
+    """`doc`: what the row's document says."""
     point = doc["checkpoint"] or {}
     texts = [doc.get(name) or "" for name in ("phase", "parent", "piece", "title", "place", "outcome")]
     asked_as = point.get("status") or ("attention" if point.get("attention") else "")

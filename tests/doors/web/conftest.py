@@ -11,7 +11,7 @@ import pytest
 from starlette.testclient import TestClient
 from tests.browser.furnished import STOPS, furnish
 from tests.browser.serving import engine_of, nothing
-from tests.doors.web.startable import Packaged
+from tests.browser.startable import Packaged
 
 from reconvene.app.engine import Engine
 from reconvene.doors.http.callers import Callers

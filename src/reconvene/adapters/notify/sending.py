@@ -31,9 +31,7 @@ class ChildSender:
         order = {"url": destination.url, "secret": destination.secret, "seconds": self._answer, "letters": told}
         argv = [sys.executable, "-P", "-m", "reconvene.adapters.notify.send_child"]
         try:
-            done = await process.run(
-                argv, json.dumps(order).encode(), "/", self._environ, self._batch, lambda _: None
-            )
+            done = await process.run(argv, json.dumps(order).encode(), "/", self._environ, self._batch, lambda _: None)
         except process.TookTooLong as late:
             return _cut([*_results(late.so_far.stdout), f"no answer within {self._batch:g} s"], letters)
         except OSError as error:

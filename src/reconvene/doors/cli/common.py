@@ -75,6 +75,7 @@ class Call(NamedTuple):
     claimed: str = ""  # of commands with BY: the name, where the person gave one
     notify: tuple[str, ...] = ()  # of commands with NOTIFY: the destinations that are told of the new run
     deciding: bool = False  # it is a decision, and what is printed is the stop after it
+    server: str = ""  # the address of the server that is asked instead of a home; "" = none
 
     @property
     def home(self) -> str:
@@ -87,6 +88,8 @@ class Call(NamedTuple):
 
     def command(self, *words: str) -> str:
         """A command to paste that finds the same state, also in a shell without the variable that named it here."""
+        if self.server:
+            return command_line("--server", self.server, *words)
         return command_line(*(() if is_found_without_name(self.home) else ("--home", self.home)), *words)
 
 
@@ -118,7 +121,16 @@ def command(
                 return 0
             where, scripted = find(_nearest("home", home)), _nearest("as_json", as_json)
             quiet = arguments.get("no_input") is True
-            call = Call(where, scripted, models=models, agents=agents, live=live, quiet=quiet, notify=notify)
+            call = Call(
+                where,
+                scripted,
+                server=_nearest("server", ""),
+                models=models,
+                agents=agents,
+                live=live,
+                quiet=quiet,
+                notify=notify,
+            )
             if by is not None:
                 named = claimed(by, _by_file)
                 call = call._replace(by=named or acting_as(call) or person(), claimed=named)

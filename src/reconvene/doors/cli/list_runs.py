@@ -42,28 +42,28 @@ _FEW = 3
 _SHORTEST_QUESTION = 30  # columns
 
 
-class _Found(NamedTuple):
+class Found(NamedTuple):
     rows: list[Listed]
     alone: list[str]  # runs that nobody drives though they are not at a stop: a crash left them so, or `--no-drive`
     next: str = ""  # the cursor of the rest
 
 
-def _rows(call: Call, status: str | None, after: str, limit: int, *, beside: str | None = None) -> _Found:
+def _rows(call: Call, status: str | None, after: str, limit: int, *, beside: str | None = None) -> Found:
     """No state yet is an empty list. `beside`: of runs with this status, too, it is told which are alone."""
     from reconvene.app.index import page
     from reconvene.wiring import open_log
 
     if not is_there(call.place):
-        return _Found([], [])
+        return Found([], [])
     with closing(open_log(call.home)) as log:
         found = page(log, status, after, limit)
         others = [row.run for row in log.index(status=beside)] if beside else []
         running = [one.run for one in found.rows if one.status == "running"] + others
         driven = log.driven() if running else frozenset()
-        return _Found(found.rows, [run for run in running if run not in driven], found.next)
+        return Found(found.rows, [run for run in running if run not in driven], found.next)
 
 
-def _tell_more(call: Call, name: str, found: _Found, limit: int, *more: str) -> None:
+def _tell_more(call: Call, name: str, found: Found, limit: int, *more: str) -> None:
     if found.next:
         note(f"there are more: {call.command(name, *more, '--limit', str(limit), '--after', found.next)}")
 
@@ -110,6 +110,11 @@ def inbox(call: Call, after: str, limit: int, mine: bool) -> int:
     found = _rows(call, "waiting", after, 0 if mine else limit, beside="running")
     if mine:
         found = _mine(call, found, limit)
+    put_inbox(call, found, limit, mine=mine)
+    return 0
+
+
+def put_inbox(call: Call, found: Found, limit: int, *, mine: bool) -> None:
     if call.as_json:
         _put_rows(found.rows)
     elif found.rows:
@@ -131,10 +136,9 @@ def inbox(call: Call, after: str, limit: int, mine: bool) -> int:
         if parked:
             put(f"try a provider again with: {call.command('resume', parked)}")
     _put_alone(call, found.alone)
-    return 0
 
 
-def _mine(call: Call, found: _Found, limit: int) -> _Found:
+def _mine(call: Call, found: Found, limit: int) -> Found:
     from reconvene.people_wiring import acting
 
     me = acting(call.home)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import floor, log10
 
 from msgspec import Struct
 
@@ -44,7 +45,7 @@ def stacked(
 ) -> Chart:
     """A column for each row, made of its named values, the first at the bottom."""
     most = max((sum(values.values()) for _, values in rows), default=0.0) or 1.0
-    step, columns = _step(most), list[Column]()
+    step, columns = _step(most, whole=not digits), list[Column]()
     top = step * -(-most // step)
     base, x = float(_TOP + _HIGH), float(_LEFT)
     for label, values in rows:
@@ -56,17 +57,14 @@ def stacked(
                 pieces.append(Piece(round(y, 1), round(height, 1), name, values[name]))
         columns.append(Column(x, _BAR, label, f"{sum(values.values()):.{digits}f}", tuple(pieces), round(y, 1)))
         x += _BAR + _GAP
-    count = int(top / step)
+    count = round(top / step)
     lines = tuple((round(base - _HIGH * n / count, 1), f"{step * n:g}") for n in range(count + 1))
     told = "; ".join(f"{one.label}: {one.total}{unit}" for one in columns)
     return Chart(int(x) + 10, _TOP + _HIGH + _FOOT, base, tuple(columns), lines, tuple(names), told)
 
 
-def _step(most: float) -> float:
+def _step(most: float, whole: bool) -> float:
     """Between two lines: 1, 2 or 5 times a power of ten, so that there are at most six."""
-    step = 1.0
-    while step * 6 < most:
-        step *= 2.5 if str(step)[0] == "2" else 2
-    while step > most and step > 0.001:
-        step /= 2
-    return step
+    size = 10.0 ** floor(log10(most / 4))
+    step = next(size * times for times in (1, 2, 5, 10) if size * times * 6 >= most)
+    return max(step, 1.0) if whole else step

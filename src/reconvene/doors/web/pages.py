@@ -9,18 +9,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from reconvene.doors.web import (
-    companion_pages,
-    decision_pages,
-    entering,
-    figures_pages,
-    file_pages,
-    inbox_pages,
-    new_run_pages,
-    record_pages,
-    run_pages,
-    work_pages,
-)
+from reconvene.doors.web import about_runs, decision_pages, entering, inbox_pages
 from reconvene.doors.web.drawing import FOLDER, THEME, THEMES
 
 if TYPE_CHECKING:
@@ -44,12 +33,6 @@ def routes(service: Service, callers: Callers) -> list[Route | Mount]:
         Route("/theme", theme, methods=["POST"]),
         *inbox_pages.routes(service),
         *decision_pages.routes(service),
-        *run_pages.routes(service),
-        *file_pages.routes(service),
-        *work_pages.routes(service),
-        *record_pages.routes(service),
-        *companion_pages.routes(service),
-        *new_run_pages.routes(service),
-        *figures_pages.routes(service),
+        *about_runs.routes(service),
         Mount("/static", static),
     ]

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from contextlib import closing
-
 import click
 from msgspec import to_builtins
 
 from reconvene.authority import require_person
-from reconvene.core.facts.named_people import TEAM, named
+from reconvene.core.facts.named_people import named
 from reconvene.doors.cli.accepting import open_to_change
 from reconvene.doors.cli.common import BY, DOOR, Call, answer, command, open_home, put, put_json, put_none
 from reconvene.doors.cli.text import one_line
-from reconvene.errors import UserError
+from reconvene.doors.shared.handing_over import require_deciders
 from reconvene.home import is_there
-from reconvene.people_wiring import are_set_up, open_people
 
 
 @command("""
@@ -61,21 +58,6 @@ def assign(call: Call, run: str, who: tuple[str, ...]) -> int:
     from reconvene.core.facts.commands import Assign
 
     engine, found = open_to_change(call, run)
-    _require_deciders(call, who)
+    require_deciders(call.home, who)
     engine.submit(found, Assign("", who, call.by, DOOR))
     return answer(call, queries.summary(engine, found), f"{found} waits for {named(who)}")
-
-
-def _require_deciders(call: Call, who: tuple[str, ...]) -> None:
-    """Where people are set up: nobody is asked who could not decide."""
-    if not are_set_up(call.home):
-        return
-    with closing(open_people(call.home)) as people:
-        everyone = people.everyone()
-    deciders = {one.name for one in everyone if one.actor().may("decider")}
-    teams = {f"{TEAM}{team}" for one in everyone if one.name in deciders for team in one.teams}
-    for one in who if everyone else ():
-        if one not in deciders | teams:
-            what = "nobody in it may decide" if one.startswith(TEAM) else "may not decide here"
-            known = ", ".join(sorted(deciders | teams))
-            raise UserError(f"{one}: {what}. Nothing was changed.", hint=f"who may: {known}; see: reconvene people")
