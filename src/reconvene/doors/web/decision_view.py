@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from reconvene.doors.http.callers import Caller
     from reconvene.doors.web.drafted_decisions import Note, Prepared
 
-LONGEST_GOAL, LONGEST_QUESTION, LONGEST_SIDE, LONGEST_LEAD = 100, 150, 140, 100  # characters on the first screen
+LONGEST_GOAL, LONGEST_QUESTION, LONGEST_SIDE, LONGEST_LEAD = 100, 150, 125, 100  # characters on the first screen
 MOST_NEEDS = 3
 MOST_FACTS = 3
 FEW_OPTIONS = 4  # up to so many, each shows what it takes; of more, the chosen one does
@@ -227,7 +227,7 @@ def _facts(news: Since) -> list[Fact]:
     for one in news.news:
         by_kind.setdefault(one.kind, []).append(one)
     for one in by_kind.get("trouble", [])[:1]:
-        found.append(Fact("Went wrong", one_line(one.text, 90), good=False, at="log"))
+        found.append(Fact("Went wrong", one_line(one.text, 70), good=False, at="log"))
     for one in by_kind.get("decided", [])[-1:]:
         found.append(Fact("Decided", f"{one.who} chose “{one_line(one.text, 50)}”"))
     for one in by_kind.get("said", [])[-1:]:
