@@ -16,7 +16,9 @@ _SEQUENCES = re.compile(
     r"|\x1b[ -/]*[0-~]?"
 )
 UNSEEN = "\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069"
-_CONTROLS = re.compile(f"[\x00-\x08\x0b-\x1f{UNSEEN}]")
+_CONTROLS = re.compile(
+    f"[\x00-\x08\x0b-\x1f{UNSEEN}\ud800-\udfff]"
+)  # the last: halves of pairs, which nobody can write
 
 
 def clean(text: object) -> str:
