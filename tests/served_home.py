@@ -7,6 +7,8 @@ Nothing is driven but by `Ground.drive`: scripted agents answer at once.
 from __future__ import annotations
 
 import asyncio
+import socket
+import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -57,6 +59,7 @@ class Ground:
         self.engine = open_engine(self.home, runner=self.agents)
         self.workflow = parse_workflow(FLOW)
         self.people: dict[str, Caller] = {}
+        self.service = service_of(self)  # tests that serve it elsewhere put that one here
 
     def parked(self) -> str:
         """A run at its first checkpoint."""
@@ -111,3 +114,40 @@ def service_of(made: Ground) -> Service:
 
 def _engine(made: Ground) -> Engine:
     return open_engine(made.home, runner=made.agents)
+
+
+@contextmanager
+def on_a_port(made: Ground, owner: str = "Olga") -> Iterator[tuple[str, Service]]:
+    """The same on a port of this machine, in a thread: for clients that speak HTTP themselves. Its address."""
+    import threading
+
+    import uvicorn
+
+    from reconvene.doors.http import running
+
+    listening = running.bound("127.0.0.1", 0)
+    host = f"127.0.0.1:{listening.getsockname()[1]}"
+    service = service_of(made)
+    callers = Callers(owner)
+    callers.find = made.find  # type: ignore[method-assign]
+    config = uvicorn.Config(application(service, callers, [host]), log_level="warning", access_log=False, ws="none")
+    begun = threading.Event()
+
+    class Serving(uvicorn.Server):
+        async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+            await super().startup(sockets)
+            begun.set()
+
+    server = Serving(config)
+    thread = threading.Thread(target=server.run, args=([listening],), daemon=True)
+    thread.start()
+    assert begun.wait(60)
+    with urllib.request.urlopen(f"http://{host}/health") as answer:  # what it opens, it opens now
+        assert answer.status == 200
+    assert service.desk is not None
+    try:
+        yield f"http://{host}", service
+    finally:
+        service.live.end()
+        server.should_exit = True
+        thread.join(60)

@@ -7,6 +7,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
 
 from reconvene.chain_ports import ChainedLog, Stored
+from reconvene.message_ports import Message, Outbox
 from reconvene.sandbox_ports import Ground
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ class IndexRow(NamedTuple):
 class Append(NamedTuple):
     """What one append writes, all of it or nothing: events of a run, and whatever must be there as soon as they are.
 
-    A store that keeps something more for them (work that is due, messages to send) gets it as one more field here.
+    A store that keeps something more for them gets it as one more field here.
     """
 
     events: Sequence[AnyEvent]
@@ -38,10 +39,13 @@ class Append(NamedTuple):
     row: IndexRow | None = None  # in the index; None = the run's row stays as it is
     seal: Callable[[bytes], bytes] | None = None  # given the append's link in the chain: what to keep beside it
     due: str | None = None  # when the run is to be taken up though nobody does anything; "" = never, None = as it was
+    messages: Sequence[Message] = ()  # that tell of these events: into the outbox
+    followers: tuple[str, ...] | None = None  # destinations that are told of this run; None = as it was
 
 
-class EventLog(ChainedLog, Protocol):
-    """Append-only logs, artefacts by digest, index rows, snapshots, leases. See reconvene.testing.conformance."""
+class EventLog(ChainedLog, Outbox, Protocol):
+    """Append-only logs, artefacts by digest, index rows, snapshots, leases, an outbox: see
+    reconvene.testing.conformance."""
 
     def append(self, run: str, expected_seq: int, append: Append) -> int:
         """One durable transaction. Events get seq expected_seq+1 …; returns the new head. Conflict if head moved."""

@@ -20,6 +20,7 @@ TOKEN_VARIABLE = "RECONVENE_TOKEN"
 COMPANION_MODEL_VARIABLE = "RECONVENE_COMPANION_MODEL"
 PROVIDER_WAIT_VARIABLE = "RECONVENE_PROVIDER_WAIT"
 DEBUG_VARIABLE = "RECONVENE_DEBUG"
+URL_VARIABLE = "RECONVENE_URL"
 CONFIG_VARIABLE = "XDG_CONFIG_HOME"
 STATE_VARIABLE = "XDG_STATE_HOME"
 SANDBOX_VARIABLE = "RECONVENE_SANDBOX"
@@ -105,6 +106,11 @@ def person_token() -> str:
 def companion_model() -> str:
     """The model that the companion asks, as provider:name; "" = the record answers."""
     return os.environ.get(COMPANION_MODEL_VARIABLE, "").strip()
+
+
+def pages_url() -> str:
+    """Where people reach the pages of the service, for links in messages; "" = there are none."""
+    return os.environ.get(URL_VARIABLE, "").strip()
 
 
 def provider_wait() -> float:

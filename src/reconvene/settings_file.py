@@ -19,10 +19,15 @@ from reconvene.core.definition.bindings import EVERYONE, Binding, runs
 from reconvene.errors import Problem, Refused, UserError, WorkflowError
 from reconvene.home import require_own, settings_files, user_file
 from reconvene.language.closest import closest
+from reconvene.notify_settings import Notify, read_notify
 
-_OF_THE_PERSON = {"by": "says who you are", "web_search": "names a program that you trust"}
+_OF_THE_PERSON = {
+    "by": "says who you are",
+    "web_search": "names a program that you trust",
+    "url": "says where links of messages lead",
+}
 _TEXTS = ("model", "gate_model", "feedback_model", "search_model", "companion_model", *_OF_THE_PERSON)
-_TABLES = ("models", "agents", "settings", "sources", "projects")
+_TABLES = ("models", "agents", "settings", "sources", "projects", "notify")
 _MOST_BYTES = 1_000_000
 
 
@@ -38,6 +43,8 @@ class Settings(Struct, frozen=True):
     search_model: str = ""
     companion_model: str = ""
     web_search: str = ""  # a command line, to which what is looked for is added
+    url: str = ""  # of the pages, as people reach them
+    notify: Notify = Notify()
     settings: dict[str, object] = {}  # of workflows, by name: "planning.interactive"
     lines: dict[str, int] = {}  # of each of them
     sources: dict[str, str] = {}  # name → address, of data that a server may give to runs
@@ -107,13 +114,22 @@ class _Reading:
         bindings += self._table(data, "agents", lambda name, said: runs(said, name))
         settings = self._settings(data.get("settings", {}))
         sources, projects = (self._places(data.get(table, {}), table) for table in ("sources", "projects"))
+        notify = read_notify(data.get("notify", {}), self._add, found=self._found, own=user_file())
         if self._problems:
             raise WorkflowError(self._problems)
         rest = {key: texts.get(key, "") for key in _TEXTS if key != "model"}
         bound = tuple(one for one in bindings if one is not None)
         lines = {name: self._line_of_setting(*name.partition(".")) for name in settings}
         return Settings(
-            self._path, self._found, bound, **rest, settings=settings, lines=lines, sources=sources, projects=projects
+            self._path,
+            self._found,
+            bound,
+            **rest,
+            settings=settings,
+            lines=lines,
+            sources=sources,
+            projects=projects,
+            notify=notify,
         )
 
     def _settings(self, given: object) -> dict[str, object]:

@@ -84,7 +84,7 @@ class LazyProjects:
         self._projects.close(run)
 
 
-def from_files(name: Literal["gate_model", "feedback_model", "search_model", "companion_model"]) -> str:
+def from_files(name: Literal["gate_model", "feedback_model", "search_model", "companion_model", "url"]) -> str:
     """What the settings files say, the project's before the person's own; "" where they say nothing."""
     if not settings_files():
         return ""

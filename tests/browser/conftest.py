@@ -6,6 +6,7 @@ looked for.
 
 from __future__ import annotations
 
+import asyncio
 import os
 import shutil
 from collections.abc import Callable, Iterator
@@ -14,7 +15,10 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 from tests.browser.furnished import furnish
-from tests.browser.serving import Served, served
+from tests.browser.serving import Served, nothing, served
+
+from crowded import agents, crowded, others_act
+from reconvene.wiring import open_engine
 
 _NAMES = ("chromium", "chromium-browser", "google-chrome")
 CHROMIUM = next((found for name in _NAMES if (found := shutil.which(name))), "")
@@ -28,7 +32,11 @@ Open = Callable[..., Page]
 @pytest.fixture(scope="session")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A test that changes a run has one of its own."""
-    return furnish(tmp_path_factory.mktemp("cockpit"))
+    made = furnish(tmp_path_factory.mktemp("cockpit"))
+    engine = open_engine(str(made), say=nothing, runner=agents())
+    others_act(engine, crowded(engine))
+    asyncio.run(engine.close())
+    return made
 
 
 @pytest.fixture(scope="session")

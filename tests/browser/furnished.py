@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from commands import call
 
+CALLS = "job-1-fork-1"
 DEBT = "correction: Debt is £150M, not £100M"
 GAP = "Does the all-electric furnace still fit inside the covenant?"
 CONTEXT = "new context: Some pages are only a warning and a drawing, less than 200 characters in all."
@@ -31,6 +32,7 @@ STOPS = (
     Waits("quality-gate", "quality-gate-1"),
     Waits("review-before-changes", "review-before-changes-1"),
     Waits("brainstorm", "brainstorm-1"),
+    *(Waits("quality-gate", f"quality-gate-{number}") for number in range(2, 8)),  # for tests that decide
 )  # fmt: skip
 
 
@@ -49,4 +51,16 @@ def furnish(folder: Path, stops: tuple[Waits, ...] = STOPS) -> Path:
             cwd=folder, RECONVENE_DEMO_SPEED="0", RECONVENE_SANDBOX="off",
         )  # fmt: skip
         assert done.code == 3, (stop.workflow, done)
+    if any(stop.workflow == "job" for stop in stops):
+        _wait_at_a_call(folder, home)
     return home
+
+
+def _wait_at_a_call(folder: Path, home: Path) -> None:
+    """A fork of the job whose plan is approved: its worker soon wants to run a command."""
+    own = {"cwd": folder, "RECONVENE_DEMO_SPEED": "0", "RECONVENE_SANDBOX": "off"}
+    events = call("--home", str(home), "log", "job-1", "--json", **own).out.splitlines()
+    call("--home", str(home), "fork", "job-1", "--at", str(len(events)), "--by", "ann", **own)
+    words = ("decide", CALLS, "--option", "Approve", "--latest", "--by", "ann")
+    done = call("--home", str(home), *words, **own)
+    assert "Shall this call be made?" in done.out, done

@@ -95,9 +95,11 @@ _MARKDOWN = (
     "# <img src=x onerror={js}> MARK", "| <img src=x onerror={js}> | MARK |\n|---|---|\n| a | b |",
     "* <script>{js}</script> MARK", "1. <svg onload={js}> MARK", "<div>\n\n<script>{js}</script> MARK\n\n</div>",
     "[a](javas&Tab;cript:{js}) MARK", "[MARK](javascript&#58;{js})", "<http://x\"onclick={js}>MARK",
-    "[MARK](http://x \"onclick={js}\")", "[MARK](http://x 'title\" onmouseover=\"{js}')", "~~<script>{js}</script>~~ MARK",
+    "[MARK](http://x \"onclick={js}\")", "[MARK](http://x 'title\" onmouseover=\"{js}')",
+    "~~<script>{js}</script>~~ MARK",
     "**<img src=x onerror={js}>** MARK", "\\<script>{js}</script> MARK", "<script\n>{js}\n</script> MARK",
-    "[" * 60 + "MARK" + "](javascript:{js})" * 3, "> " * 80 + "MARK <script>{js}</script>", "<x" * 30 + " onclick={js}>MARK",
+    "[" * 60 + "MARK" + "](javascript:{js})" * 3, "> " * 80 + "MARK <script>{js}</script>",
+    "<x" * 30 + " onclick={js}>MARK",
 )  # fmt: skip
 
 

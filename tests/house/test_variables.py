@@ -39,6 +39,7 @@ COMPUTED = {
     "adapters/project/git.py: name": list(git._KEPT),
     "adapters/agents/preflight.py: name": ["ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GOOGLE_API_KEY"],
     "materials.py: name": [],  # what the address of a source names: the person's own
+    "notify_settings.py: variable": [],  # what the address of a destination names: the person's own
     "surroundings.py: name": [],  # what `env` of a setting names: the workflows' own
 }  # fmt: skip
 

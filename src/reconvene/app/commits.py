@@ -147,6 +147,7 @@ def _describe(state: RunState, event: e.AnyEvent, left: tuple[str, ...]) -> _Des
                 (
                     *(("Phase", event.phase), ("Decision", event.decision), ("Checkpoint", event.checkpoint)),
                     *((("Source", event.source),) if event.source else ()),
+                    *((("Approved-By", ", ".join(event.approved)),) if event.approved else ()),
                 ),
                 event.by or "person",
             )

@@ -18,7 +18,7 @@ from reconvene.app.left_behind import settle
 from reconvene.app.new_runs import NewRuns
 from reconvene.app.run_ids import named_run
 from reconvene.app.run_values import Prepared
-from reconvene.app.session import Leases, Session, Sessions, due_at, token
+from reconvene.app.session import Leases, Session, Sessions, driven_at, token
 from reconvene.app.shown_versions import on_what_was_shown
 from reconvene.app.signing import Signer
 from reconvene.core import kit_finder
@@ -31,6 +31,7 @@ from reconvene.core.facts.commands import (
     AnswerCheckpoint,
     Command,
     GoOn,
+    Lapse,
     Pause,
     PruneArchives,
     RecordChild,
@@ -42,7 +43,7 @@ from reconvene.core.facts.state import RunState
 from reconvene.core.person import permitted
 from reconvene.core.person.permitted import require_role
 from reconvene.core.person.undoing import Archive, prunable
-from reconvene.core.run.handle import handle
+from reconvene.core.run.handle import handle, record
 from reconvene.core.run.plan import plan, unmade_children
 from reconvene.errors import Busy, KitFailed
 from reconvene.ports import (
@@ -121,10 +122,12 @@ class Engine:
         driving: bool = False,
         prepared: Prepared | None = None,
         actor: Actor | None = None,
+        notify: tuple[str, ...] = (),
     ) -> str:
         """Record a new run; nothing works yet. Inputs, settings and bindings are checked against the workflow.
 
-        `driving`: the caller calls `drive` next. Until then nobody else takes the run up. `actor`: for whom."""
+        `driving`: the caller calls `drive` next. Until then nobody else takes the run up. `actor`: for whom. `notify`:
+        the destinations that are told of this run beside those of the settings."""
         require_role(actor or self.actor, "decider", "to start a run")
         begins = run_values.beginning(
             workflow, inputs or {}, settings or {}, bindings, prepared or Prepared(), self.surroundings, self.discretion
@@ -135,6 +138,7 @@ class Engine:
             run, folder = self.new.free(workflow)
             holder = self._leases.take(run) if driving else ""
             session = Session.new(self.log, self._clock, run, book, self.signer, actor or self.actor)
+            session.followers = notify or None
             error, *_ = session.submit([begins.command(run, folder, by, door), *begins.prepared.said], blobs)
             if error is None:
                 self._sessions.keep(session)
@@ -207,8 +211,9 @@ class Engine:
                 command, pinned = new_runs.with_workflows(session, command)
                 blobs = {**(blobs or {}), **pinned}
             decided = isinstance(command, AnswerCheckpoint | Rollback)
-            session.do(command, blobs, claim, on_what_was_shown(self.log, once) if decided else handle)
-            if decided and not holder:
+            first = on_what_was_shown(self.log, once) if decided else record if isinstance(command, Lapse) else handle
+            session.do(command, blobs, claim, first)
+            if first is not handle and not holder:
                 session.do(GoOn())
         except BaseException as error:
             if isinstance(error, KitFailed) and isinstance(command, AnswerCheckpoint | Rollback):  # it stays said
@@ -324,7 +329,7 @@ class Engine:
         """To the next stop; then the lease is given back."""
         session, files = in_hand.session, in_hand.files
         try:
-            if take and session.state.status not in ("queued", "running") and not due_at(session.state):
+            if take and session.state.status not in ("queued", "running") and not driven_at(session.state):
                 raise Busy(f"Run {session.run} is {session.state.status}: somebody else took it up.")
             self._make_children(session)
             if session.state.ended:

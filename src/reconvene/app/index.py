@@ -8,10 +8,12 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, NamedTuple
 
+from reconvene.core.facts.named_people import is_among
 from reconvene.errors import ReconveneError, UserError
 from reconvene.ports import IndexRow
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from typing import Any
 
     from reconvene.app.views.read_model import Run
@@ -43,6 +45,14 @@ class Listed(NamedTuple):
     provider: str = ""  # the model for which it waits, since when, and until when nobody tries
     since: str = ""
     not_before: str = ""
+    who: tuple[str, ...] = ()  # of its checkpoint: who may decide, () = everybody who may decide anything
+    chose: tuple[str, ...] = ()  # and who has chosen already, where others must, too
+    deadline: str = ""
+    late: bool = False
+
+    def waits_for(self, user: str, teams: Iterable[str]) -> bool:
+        """Whether this person may decide, and has not said so already."""
+        return not self.provider and (not self.who or is_among(user, teams, self.who)) and user not in self.chose
 
 
 def listed(log: EventLog, status: str | None = None, *, having: str = "") -> list[Listed]:
@@ -110,6 +120,11 @@ def read(log: EventLog, row: IndexRow) -> Listed:
     doc = document(row)
     if doc is None:
         row, doc = _made_anew(log, row)
+    return listed_of(row, doc)
+
+
+def listed_of(row: IndexRow, doc: dict[str, Any]) -> Listed:
+    """`doc`: what the row's document says."""
     point = doc["checkpoint"] or {}
     texts = [doc.get(name) or "" for name in ("phase", "parent", "piece", "title", "place", "outcome")]
     asked_as = point.get("status") or ("attention" if point.get("attention") else "")
@@ -117,7 +132,9 @@ def read(log: EventLog, row: IndexRow) -> Listed:
     awaits = doc.get("provider") or {}
     waits = [awaits.get(name, "") for name in ("model", "since", "not_before")]
     asks = point.get("question") or point.get("prompt") or awaits.get("why", "")  # older rows have no question
-    parts = (*row, *texts, *counts, asks, asked_as, *waits)
+    chose = tuple(one["user"] for one in point.get("approvals", ()) if one.get("counts"))
+    asked_of = tuple(point.get("who", ())), chose, point.get("deadline", ""), point.get("late", False)
+    parts = (*row, *texts, *counts, asks, asked_as, *waits, *asked_of)
     return Listed._make(parts)
 
 
@@ -165,6 +182,10 @@ def _is_checkpoint(found: object) -> bool:
         and all("available" in option for option in found["options"])
         and isinstance(found.get("question", ""), str)
         and _are_named(found.get("fields", []), "id")
+        and _are_named(found.get("approvals", []), "user")
+        and isinstance(found.get("deadline", ""), str)
+        and isinstance(found.get("who", []), list)
+        and all(isinstance(one, str) for one in found.get("who", []))
     )
 
 

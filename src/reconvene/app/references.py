@@ -27,6 +27,7 @@ _DIGESTS: dict[type[Struct], tuple[str, ...]] = {
     e.Anchor: ("version",),
     e.DraftSaved: ("fields",),
     e.DecisionRecorded: ("fields",),
+    e.ApprovalRecorded: ("fields",),
     e.Child: ("workflow", "inputs", "settings"),
 }
 

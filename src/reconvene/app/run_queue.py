@@ -67,7 +67,7 @@ def move(engine: Engine, run: str, position: int, *, by: str = "", door: str = "
             f"The queue has {len(entries)} runs; {position} is not a position in it.",
             hint=f"reconvene queue move {run} {len(entries)}, or first, or last",
         )
-    at = len(others) if position == -1 else min(position - 1, len(others))
+    at = len(others) if position == -1 else min(max(position, 1) - 1, len(others))
     before = others[at - 1].place if at else ""
     place = between(before, others[at].place) if at < len(others) else _behind(before, engine.now(), run)
     if not queued or entries[at].run != run:  # who is not queued is told so by the run itself

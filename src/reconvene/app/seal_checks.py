@@ -9,7 +9,7 @@ from reconvene.app.signing import Signer, shown
 from reconvene.app.views.soundness import Key, Unsigned
 from reconvene.app.views.who import is_proved
 from reconvene.chain_ports import Stored
-from reconvene.core.facts.events import OF_PEOPLE, Act, AnyEvent, Forked, KeyIntroduced, RunStarted
+from reconvene.core.facts.events import OF_PEOPLE, Act, AnyEvent, DecisionRecorded, Forked, KeyIntroduced, RunStarted
 from reconvene.core.facts.state import RunState
 from reconvene.errors import StoreError
 from reconvene.wire.seals import Seal, decode_seal, signed_bytes
@@ -124,5 +124,7 @@ def _acts(first: int, events: Sequence[AnyEvent]) -> Iterator[tuple[int, Act]]:
         return
     own = max((number for number, event in enumerate(events) if isinstance(event, Forked)), default=0)
     for number, event in enumerate(events[own:], own):
+        if isinstance(event, DecisionRecorded) and event.late:
+            continue  # nobody's: the state says whether its deadline had come
         if isinstance(event, Act) and (event.by or type(event) in OF_PEOPLE):
             yield first + number, event

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 
 import msgspec
 
+from reconvene.app.addressing import messages_of
 from reconvene.app.signing import Signer, to_sign
 from reconvene.app.views import projections
 from reconvene.core.definition.workflow import Workflow
@@ -21,6 +22,7 @@ from reconvene.core.facts.commands import Command, GoOn
 from reconvene.core.facts.events import AnyEvent
 from reconvene.core.facts.evolve import evolve
 from reconvene.core.facts.state import EMPTY, RunState
+from reconvene.core.person.deadlines import next_due
 from reconvene.core.run.handle import Handled, handle
 from reconvene.core.run.plan import unmade_children
 from reconvene.errors import Bug, Conflict, ReconveneError, StoreError, UserError
@@ -68,6 +70,7 @@ class Session:
         self.state = state
         self.book = book
         self.recorded: Sequence[AnyEvent] = ()  # what the last append held
+        self.followers: tuple[str, ...] | None = None  # who is told of the run, from the next append on
         # Of the checkpoints that were not asked, those that people were told of; the same list in every session of a
         # run. What an open checkpoint is shown with is told there.
         self._told = [] if state.world.open is None else list(state.record.passed_over)
@@ -189,7 +192,10 @@ class Session:
     def _append(self, state: RunState, events: list[AnyEvent], artefacts: dict[str, bytes]) -> None:
         state, recorded, seal = to_sign(self._signer, self.actor, self.state, state, events)
         kept = msgspec.structs.replace(state, workspace=self._recorded) if self._recorded else state
-        self._log.append(self.run, self.state.seq, Append(recorded, artefacts, index_row(kept), seal, due_at(kept)))
+        messages = messages_of(self._log, state, recorded)
+        append = Append(recorded, artefacts, index_row(kept), seal, due_at(kept), messages, self.followers)
+        self._log.append(self.run, self.state.seq, append)
+        self.followers = None
         self._stands(state)
         self.recorded = recorded
         since = state.seq - self._snapshot
@@ -241,7 +247,12 @@ def index_row(state: RunState) -> IndexRow:
 
 
 def due_at(state: RunState) -> str:
-    """When the run is to be taken up though nobody does anything; "" = never."""
+    """When the run is to be taken up though nobody does anything, to be driven or because of a deadline; "" = never."""
+    return min(filter(None, (driven_at(state), next_due(state))), default="")
+
+
+def driven_at(state: RunState) -> str:
+    """When it is to be driven; "" = not before somebody does something."""
     if (state.status == "paused" and state.left) or unmade_children(state):
         return state.updated
     return state.awaits.not_before if state.awaits is not None and state.status == "waiting" else ""

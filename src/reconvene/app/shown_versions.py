@@ -43,6 +43,11 @@ _BESIDE = (
     e.Resumed,
     e.TasksClaimed,
     e.ChildStarted,
+    e.ApprovalRecorded,
+    e.CheckpointAssigned,
+    e.CheckpointReminded,
+    e.CheckpointEscalated,
+    e.CheckpointOverdue,
 )
 
 
@@ -83,7 +88,8 @@ def on_what_was_shown(log: EventLog, once: bool) -> Callable[[RunState, Command,
         except StaleDecision as error:
             known = versions(log, state.run, command.digest) if command.digest and not error.now else []
             raise (stale(error.message, known[-1].state, state, book) if known else error) from None
-        if isinstance(command, Rollback) or any(isinstance(event, e.DecisionRecorded) for event in made.events):
+        done = any(isinstance(event, e.DecisionRecorded | e.ApprovalRecorded) for event in made.events)
+        if isinstance(command, Rollback) or done:
             return made
         if once:
             raise _repeated(state, command)
@@ -93,7 +99,10 @@ def on_what_was_shown(log: EventLog, once: bool) -> Callable[[RunState, Command,
 
 
 def _repeated(state: RunState, command: AnswerCheckpoint) -> Repeated:
-    taken = state.record.decisions[state.record.decided[command.checkpoint]]
+    number = state.record.decided.get(command.checkpoint)
+    if number is None:  # it needs others, too
+        return Repeated(f"you chose {command.option!r} already, and others have to: nothing was done again")
+    taken = state.record.decisions[number]
     where = f"checkpoint {taken.checkpoint} ({taken.phase})"
     return Repeated(f"you decided so already, “{taken.option}” at {where}: nothing was done again")
 
@@ -129,7 +138,11 @@ def own_since(
     """The remarks and edits that this person made in between; None where anything else changed what is shown. Whoever
     claims the same name from another account is somebody else. `anyway`: those of all people."""
     own: list[str] = []
-    for _, event in log.read(after.run, before.seq, after.seq - before.seq):
+    between = [event for _, event in log.read(after.run, before.seq, after.seq - before.seq)]
+    beside = {note for event in between if isinstance(event, e.ApprovalRecorded) for note in event.notes}
+    for event in between:
+        if isinstance(event, e.RemarkAdded) and event.id in beside:
+            continue
         if isinstance(event, _OF_PEOPLE):
             same = event.by == by and (event.user or user) == user
             if not same and not anyway and not (isinstance(event, e.DraftSaved) and event.by == ENGINE):

@@ -2,7 +2,7 @@
 
 Due is a run that nobody drives though it could go on (somebody recorded a decision and left, or a process died), one
 whose provider may be asked again, one that another worker left, one that has pieces to put into the queue, and what is
-queued, one after another. Workers keep
+queued, one after another. Deadlines and reminders of checkpoints that are due are recorded on the way. Workers keep
 nothing in memory that the log does not say: any number may work on one home, and each run is driven by one of them.
 
 A run that cannot be driven (a kit that is not installed, a folder that cannot be written) is told once. It is tried
@@ -16,8 +16,9 @@ from collections.abc import Callable, Iterator
 
 from msgspec import Struct
 
-from reconvene.app import run_queue
+from reconvene.app import lapsing, run_queue
 from reconvene.app.engine import Engine
+from reconvene.app.session import driven_at
 from reconvene.core.facts.state import RunState
 from reconvene.errors import Busy, ReconveneError
 from reconvene.ports import Listener
@@ -36,6 +37,7 @@ class Told(Struct, frozen=True):
     state: RunState | None = None
     error: ReconveneError | OSError | None = None
     again: float = 0.0  # seconds until it is tried once more
+    lapsed: lapsing.Lapsed | None = None  # instead: what a deadline did
 
 
 class _Failed(Struct, frozen=True):
@@ -88,6 +90,7 @@ class Worker:
         """Until told to leave; with `once`, until nothing is due any more."""
         while not self._leaving.is_set():
             self._news.clear()
+            self._lapse()
             found = self._take_up()
             if once and not found and not self._driving:
                 return
@@ -122,13 +125,36 @@ class Worker:
         log, now = self._engine.log, self._engine.now()
         driven = log.driven() | self._driving.keys()
         yield from (row.run for row in reversed(log.index(status="running")) if row.run not in driven)
-        yield from (run for _, run in log.due(now, _MOST) if run not in driven)
+        for _, run in log.due(now, _MOST):
+            if run not in driven and not self._is_held_back(run) and self._is_to_be_driven(run, now):
+                yield run
         if self._queued not in self._driving:
             for one in run_queue.in_order(log):
                 if one.run not in driven and not self._is_held_back(one.run):
                     self._queued = one.run
                     yield one.run
                     return
+
+    def _lapse(self) -> None:
+        """Deadlines and reminders that are due, at once, whether or not a slot is free: nobody drives for that."""
+        for _, run in self._engine.log.due(self._engine.now(), _MOST):
+            if self._is_held_back(run):
+                continue
+            try:
+                if lapsing.is_due(self._engine, run):
+                    for one in lapsing.lapse(self._engine, run):
+                        self._tell(Told(run, lapsed=one))
+            except (ReconveneError, OSError) as error:
+                self._tell(self._not_driven(run, error))
+
+    def _is_to_be_driven(self, run: str, now: str) -> bool:
+        """And not only due because of a deadline."""
+        try:
+            when = driven_at(self._engine.load(run))
+        except (ReconveneError, OSError) as error:
+            self._tell(self._not_driven(run, error))
+            return False
+        return bool(when) and when <= now
 
     def _is_held_back(self, run: str) -> bool:
         failed = self._failed.get(run)

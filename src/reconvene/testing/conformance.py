@@ -19,10 +19,11 @@ from reconvene.core.facts.ids import digest_of
 from reconvene.errors import Conflict, ReconveneError, StoreError
 from reconvene.ports import Append, EventLog
 from reconvene.testing.chain_conformance import ChainConformance, chain_holds
+from reconvene.testing.outbox_conformance import OutboxConformance
 from reconvene.testing.samples import NOW, UNICODE, paused, refused, remark, row
 
 
-class LogConformance(ChainConformance):
+class LogConformance(ChainConformance, OutboxConformance):
     """Each test starts with an empty store."""
 
     def make_log(self, folder: Path) -> EventLog:

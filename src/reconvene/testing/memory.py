@@ -11,14 +11,16 @@ from reconvene.core.facts.events import AnyEvent
 from reconvene.core.facts.ids import digest_of
 from reconvene.errors import Conflict, StoreError, UserError
 from reconvene.ports import Append, IndexRow
+from reconvene.testing.memory_outbox import MemoryOutbox
 from reconvene.wire.chain import BEGINNING, link, value_after
 from reconvene.wire.event_json import decode_batch, encode_batch
 
 
-class MemoryLog:
+class MemoryLog(MemoryOutbox):
     """Safe to share between threads; whoever holds the object shares the store."""
 
     def __init__(self) -> None:
+        super().__init__()
         self._lock = Lock()
         self._logs: dict[str, list[AnyEvent]] = {}
         self._stored: dict[str, list[Stored]] = {}
@@ -52,6 +54,7 @@ class MemoryLog:
                 self._index[run] = append.row
             if append.due is not None:
                 self._due[run] = append.due
+            self._leave(run, append.messages, append.followers)
             return head + len(recorded)
 
     def head(self, run: str) -> int:
@@ -108,6 +111,7 @@ class MemoryLog:
             for kept in (self._logs, self._stored, self._index, self._due, self._snapshots):
                 kept.pop(left.run, None)
             self._deleted[left.run] = left
+            self._forget(left.run)
             for digest in gone:
                 self._artefacts.pop(digest, None)
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from reconvene.core.definition.workflow import Workflow
 from reconvene.core.facts import commands as c
+from reconvene.core.facts.actors import NOBODY, Actor
 from reconvene.core.facts.book import Book, to_json
 from reconvene.core.facts.events import AnyEvent, FileOut, Ref
 from reconvene.core.facts.ids import digest_of
@@ -44,9 +45,9 @@ class Play:
         minutes, seconds = divmod(self._ticks, 60)
         return f"2026-01-01T{minutes // 60:02d}:{minutes % 60:02d}:{seconds:02d}.000Z"
 
-    def do(self, command: c.Command, claim: str = "driver") -> list[AnyEvent]:
-        """Handle a command; what it refuses raises. Checks on the way that folding the log gives the state."""
-        handled = handle(self.state, command, self.now(), self.book, claim)
+    def do(self, command: c.Command, claim: str = "driver", actor: Actor = NOBODY, at: str = "") -> list[AnyEvent]:
+        """Handle a command; what it refuses raises. `at`: when; "" = a second after the last one."""
+        handled = handle(self.state, command, at or self.now(), self.book, claim, actor)
         self.blobs |= handled.blobs
         self.state = handled.state
         self.log += handled.events

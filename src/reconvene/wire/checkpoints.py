@@ -9,6 +9,7 @@ from reconvene.core.definition.workflow import Checkpoint, Continue, End, Field,
 from reconvene.core.person.attention import RESERVED as RESERVED_LABELS
 from reconvene.core.working.children import text_input
 from reconvene.errors import WorkflowError
+from reconvene.wire import who_and_when
 from reconvene.wire.packaged import packaged
 from reconvene.wire.phase_tree import PhaseNode
 from reconvene.wire.problems import shown
@@ -55,6 +56,7 @@ class Checkpoints:
             if option.fields:
                 self._check_distinct((*fields, *option.fields), option.line)
         question = self._reading.template(node, "question")
+        asked_of = who_and_when.read(self._reading, node, options, fields)
         return Checkpoint(
             prompt=self._reading.template(node, "prompt") or question or Checkpoint().prompt,
             question=question,
@@ -65,6 +67,10 @@ class Checkpoints:
             fields=fields,
             options=options,
             line=node.line,
+            who=asked_of.who,
+            within=asked_of.within,
+            remind=asked_of.remind,
+            late=asked_of.late,
         )
 
     def _options(self, node: Mapping, here: PhaseNode) -> tuple[Option, ...]:
@@ -107,6 +113,7 @@ class Checkpoints:
             start=self._start(node),
             line=label.line if label else node.line,
             why_not=self._reading.template(node, "why_not"),
+            needs=node.integer("needs", 1),
         )
 
     def _set(self, node: Mapping, here: PhaseNode) -> dict[str, object]:

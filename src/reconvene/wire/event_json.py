@@ -27,7 +27,7 @@ from reconvene.core.facts.events import AnyEvent
 from reconvene.errors import StoreError, UserError
 from reconvene.wire.versions import RESTORE, UPGRADE, UPGRADE_OR_RESTORE, Opening, Raw, refuse_unless_known
 
-VERSION = 3
+VERSION = 4
 
 
 def _code(event: Raw) -> Raw:
@@ -57,6 +57,7 @@ def _offered(event: Raw) -> Raw:
 _UPCASTERS: dict[int, Mapping[str, Callable[[Raw], Raw]]] = {
     1: {"AttemptEnded": _code, "TroubleSettled": _use, "CheckpointOpened": _offered, "OptionsRevised": _offered},
     2: {},
+    3: {},
 }
 
 EVENT_TYPES: tuple[type[AnyEvent], ...] = get_args(AnyEvent)

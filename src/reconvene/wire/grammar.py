@@ -202,6 +202,14 @@ TABLES: dict[str, dict[str, Key]] = {
         "feedback": Key(TEXT, "asked first on a terminal: what the person has to say; a template"),
         "fields": Key(_FIELDS, "what else is asked, or names of sets of fields"),
         "options": Key(ListOf(Table("option"), 1), "what can be chosen"),
+        "who": Key(SOME_WORDS, "who decides: names of people, and teams as team:NAME; without it, every decider"),
+        "within": Key(_SECONDS, "how long they have, such as 2d: then `late` says what follows"),
+        "remind": Key(_SECONDS, "how long before the deadline they are reminded, such as 8h"),
+        "late": Key(Table("late"), "what follows when nobody has decided in time"),
+    },
+    "late": {
+        "who": Key(SOME_WORDS, "who may decide as well from the deadline on"),
+        "option": Key(TEXT, "the label of the option that is taken then, as the deadline's and nobody's"),
     },
     "field": {
         "id": Key(TEXT, "the name of one field"),
@@ -229,6 +237,7 @@ TABLES: dict[str, dict[str, Key]] = {
         "set": Key(MapOf(Anything()), "values to set"),
         "skip": Key(_WORDS, "phases to skip"),
         "start": Key(Table("start"), "runs to put into the queue, one for each piece"),
+        "needs": Key(integer(1), "how many different people must choose it; default 1"),
     },
     "start": {
         "workflow": Key(TEXT, "this workflow's own name, or that of a packaged one", required=True),

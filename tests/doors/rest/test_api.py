@@ -170,7 +170,7 @@ def test_each_role_may_do_so_much(made: Ground, client: TestClient) -> None:
     for one in OPERATIONS:
         if one.method != "GET":
             path = PREFIX + one.path.format(run=run, id="FB-001", digest="x")
-            body = {"option": "Stop", "at": 1, "position": 1, "workflow": "x", "text": "x", "fields": {}}
+            body = {"option": "Stop", "who": ["x"], "at": 1, "position": 1, "workflow": "x", "text": "x", "fields": {}}
             wanted = one.body.__struct_fields__ if one.body is not None else ()
             sent = {name: value for name, value in body.items() if name in wanted}
             if one.name in ("remark",):

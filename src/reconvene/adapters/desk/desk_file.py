@@ -10,13 +10,14 @@ import os
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from datetime import datetime, timedelta
+from datetime import timedelta
 from shlex import quote
 from threading import RLock
 
 from reconvene.adapters.shared.private_folders import folder_lock, make_private_folder
 from reconvene.adapters.shared.sqlite_faults import store_error
 from reconvene.errors import StoreError
+from reconvene.language.times import later
 
 STEPS = ("0001_the_desk.sql",)
 _STEPS_FOLDER = os.path.join(os.path.dirname(__file__), "migrations")
@@ -25,8 +26,7 @@ _DAMAGED = (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT)
 
 
 def earlier(now: str, back: timedelta) -> str:
-    at = datetime.fromisoformat(now) - back
-    return at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return later(now, -back.total_seconds())
 
 
 class DeskFile:

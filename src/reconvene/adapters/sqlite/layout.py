@@ -28,6 +28,7 @@ STEPS = (
     "0002_long_contents_in_pieces.sql",
     "0003_appends_are_chained.sql",
     "0004_what_is_due.sql",
+    "0005_the_outbox.sql",
 )
 NEWEST = len(STEPS)
 

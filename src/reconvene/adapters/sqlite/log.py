@@ -17,6 +17,7 @@ from reconvene.adapters.shared.sqlite_faults import store_error
 from reconvene.adapters.sqlite.chained import LAST_SEQ, SEQ_BITS, stored, value_at, values
 from reconvene.adapters.sqlite.contents import ADD, Contents, pack, unpack
 from reconvene.adapters.sqlite.layout import connect
+from reconvene.adapters.sqlite.outbox_rows import OutboxRows, add
 from reconvene.adapters.sqlite.presence import Presence
 from reconvene.chain_ports import Deleted, Fault, Stored, Unneeded
 from reconvene.errors import Conflict, UserError
@@ -65,13 +66,14 @@ class _Place(NamedTuple):
     due: str
 
 
-class SqliteLog:
+class SqliteLog(OutboxRows):
     """The log in the file at `path`; `processes/` beside it holds the signs of life of those who drive runs.
 
     Safe to share between threads. A forked child must open its own.
     """
 
     def __init__(self, path: str | os.PathLike[str], *, busy_timeout: float = 10.0) -> None:
+        super().__init__()
         self._path = os.path.abspath(path)
         self._lock = RLock()
         self._places: dict[str, _Place] = {}  # run → where our last append left it
@@ -84,7 +86,7 @@ class SqliteLog:
     def append(self, run: str, expected_seq: int, append: Append, first: Callable[[], None] | None = None) -> int:
         """`first`: what is done before, in the same transaction."""
         encode_batch, link, value_after = self._formats
-        events, artefacts, index, seal, due = append
+        events, artefacts, index, seal, due, messages, followers = append
         # Everything that needs no lock is done before one is taken.
         batch_is_packed, batch = pack(encode_batch(events), _LONG_BATCH)
         fresh = self._contents.missing(artefacts)
@@ -117,6 +119,8 @@ class SqliteLog:
                 execute(_ADD_PACKED_EVENTS if batch_is_packed else _ADD_EVENTS, added)
             for artefact in fresh:
                 execute(ADD, artefact)
+            if messages or followers is not None:
+                add(self._connection, key, messages, followers)
         if index is not None:
             if len(self._places) > _REMEMBERED:
                 self._places.clear()

@@ -17,7 +17,7 @@ from reconvene.wire.content_pieces import below
 _LISTS = f"SELECT digest, data FROM artefacts WHERE packed = {LIST}"
 _HIDE = (
     "UPDATE runs SET head = -head, workflow = NULL, status = NULL, started = NULL, updated = NULL, doc = NULL,"
-    " due = NULL WHERE id = ?"
+    " due = NULL, followers = NULL WHERE id = ?"
 )
 _LEFT = "SELECT run, head, CAST(chain AS BLOB), doc, CAST(seal AS BLOB) FROM deleted ORDER BY rowid"
 _KEEP = "INSERT INTO deleted (run, head, chain, doc, seal) VALUES (?, ?, ?, ?, ?)"
@@ -32,6 +32,7 @@ def delete(connection: sqlite3.Connection, number: int, left: Deleted, unneeded:
     base = number << SEQ_BITS
     execute("DELETE FROM appends WHERE key > ? AND key <= ?", (base, base | LAST_SEQ))
     execute("DELETE FROM snapshots WHERE run = ?", (left.run,))
+    execute("DELETE FROM outbox WHERE run = ?", (left.run,))
     execute("DELETE FROM unchained WHERE run = ?", (number,))
     execute(_HIDE, (number,))
     execute(_KEEP, (left.run, left.head, left.chain, left.doc, left.seal or None))

@@ -14,6 +14,7 @@ from reconvene.app.views.troubles import is_trouble
 from reconvene.app.views.who import told as by_whom
 from reconvene.core.facts import events as e
 from reconvene.core.facts.ids import parse_task
+from reconvene.core.facts.named_people import named
 from reconvene.wire.event_json import to_json
 
 Kind = Literal["model", "tool", "error", "person", "engine"]
@@ -111,7 +112,20 @@ def _told(event: e.AnyEvent, read: Read) -> tuple[tuple[Kind, ...], str] | None:
             return ("engine",), f"checkpoint {event.id} opens in {event.phase}: {short(event.question or event.prompt)}"
         case e.DecisionRecorded():
             said = f": {short(event.feedback)}" if event.feedback else ""
-            return ("person",), f"{_who(event)} decided {event.option!r} at {event.checkpoint} ({event.phase}){said}"
+            with_ = f", with {named(event.approved[:-1], 'and')}" if event.approved else ""
+            what = f"decided {event.option!r} at {event.checkpoint} ({event.phase}){with_}{said}"
+            return ("engine" if event.late else "person",), f"{_who(event)} {what}"
+        case e.ApprovalRecorded():
+            return ("person",), f"{_who(event)} chose {event.option!r} at {event.checkpoint}; it needs others as well"
+        case e.CheckpointAssigned():
+            return ("person",), f"{_who(event)} handed {event.checkpoint} over to {named(event.who)}"
+        case e.CheckpointReminded():
+            return ("engine",), f"people are reminded of {event.checkpoint}: it is to be decided until {event.deadline}"
+        case e.CheckpointEscalated():
+            return ("engine",), f"{event.checkpoint} is late: {named(event.who)} may decide as well"
+        case e.CheckpointOverdue():
+            why = f": {short(event.why)}" if event.why else ""
+            return ("engine",), f"{event.checkpoint} is late, and still waits{why}"
         case e.RemarkAdded():
             return ("person",), f"{_who(event)} said {event.id} ({event.kind}): {short(event.text or event.path)}"
         case e.CompanionSaid():
@@ -188,7 +202,7 @@ def texts_of(event: e.AnyEvent) -> tuple[str, ...]:
             return (event.output.digest if event.output else "",)
         case e.CallRuled():
             return event.arguments, event.words
-        case e.DecisionRecorded() | e.DraftSaved():
+        case e.DecisionRecorded() | e.ApprovalRecorded() | e.DraftSaved():
             return (event.fields,)
         case e.RemarkAdded():
             return (event.diff,)
@@ -243,6 +257,8 @@ def turns(events: Iterable[tuple[int, e.AnyEvent]], read: Read, words_in: Callab
                 yield Turn(seq, event.at, who, what, _text(read, event.text.digest))
             case e.DecisionRecorded():
                 yield Turn(seq, event.at, _who(event), f"decided {event.option!r}", event.feedback)
+            case e.ApprovalRecorded():
+                yield Turn(seq, event.at, _who(event), f"chose {event.option!r}", "")
             case e.CallRuled():
                 yield Turn(seq, event.at, _who(event), f"{_RULED[event.ruling]} {event.call}", _text(read, event.words))
             case _:

@@ -116,7 +116,7 @@ class _Fold:
                 self.remarks[event.number - 1] = replace(self.remarks[event.number - 1], **read)
             case e.RemarkWithdrawn():
                 self._withdrawn.add(event.number)
-            case e.DecisionRecorded() if event.source != LATEST:
+            case e.DecisionRecorded() | e.ApprovalRecorded() if event.source != LATEST:
                 self._sources |= dict.fromkeys(event.remarks, event.source)
             case e.RoundStarted():
                 self._rounds[event.serial] = event

@@ -19,6 +19,7 @@ from reconvene.core.facts.ids import parse_task
 from reconvene.core.facts.round import Unasked, Unshown
 from reconvene.core.facts.rows import BoundAt, PassedOver
 from reconvene.core.facts.state import RunState, TalkEntry, children_of
+from reconvene.core.person import approving
 from reconvene.core.person.checkpoint import current_digest
 from reconvene.core.shown import conversation, on_record, scope
 from reconvene.core.working import spending
@@ -53,11 +54,20 @@ def option(offered: e.OptionOffered) -> model.Option:
         offered.recommend,
         offered.remark,
         tuple(map(field, offered.fields)),
+        needs=offered.needs,
+    )
+
+
+def approvals(state: RunState) -> tuple[model.Approval, ...]:
+    counting = approving.counting(state)
+    return tuple(
+        model.Approval(one.user, one.by, one.option, one.choice, one.at, one.digest, one in counting, one.remarks)
+        for one in state.world.pending.approvals
     )
 
 
 def checkpoint(state: RunState) -> model.Checkpoint | None:
-    point = state.world.open
+    point, pending = state.world.open, state.world.pending
     if point is None:
         return None
     return model.Checkpoint(
@@ -73,6 +83,15 @@ def checkpoint(state: RunState) -> model.Checkpoint | None:
         tuple(map(field, point.fields)),
         question=asked(point),
         filled=point.filled,
+        who=approving.deciders(state),
+        assigned=pending.assigned,
+        approvals=approvals(state),
+        deadline=pending.deadline,
+        reminder=pending.reminder,
+        reminded=pending.reminded,
+        late=pending.passed,
+        late_who=point.late_who,
+        late_option=point.late_option,
     )
 
 
@@ -247,6 +266,8 @@ def decisions(state: RunState) -> tuple[model.Decision, ...]:
             version=one.digest,
             source=one.source,
             since=one.since,
+            approved=one.approved,
+            deadline=one.late,
             **_who(one),
         )
         for row, one in zip(rows, taken)

@@ -40,6 +40,18 @@ class Field(Shown, frozen=True):
     starts: Mapping[str, str] = field(default_factory=dict)  # those, with what stands in the line at first
 
 
+class Takes(Shown, frozen=True):
+    """What an option takes until the run stops again, by this run's own measurements. None = not known."""
+
+    agents: tuple[str, ...] = ()  # who works, in this order
+    calls: int = 0
+    minutes: float | None = None
+    tokens: int | None = None
+    cost: float | None = None
+    line: str = ""  # the same in words
+    stop: str = ""  # where it stops again
+
+
 class Option(Shown, frozen=True):
     """Something that may be decided. `offered` False: it has no place here, and people are not shown it."""
 
@@ -53,6 +65,25 @@ class Option(Shown, frozen=True):
     leads: str = ""  # what follows from it, in words; "" where it was not looked up
     ends: bool = False  # it ends the run otherwise than by its last phase
     acts: tuple[str, ...] = ()  # agents with effects that act again with it
+    takes: Takes | None = None  # these five: where they were looked up
+    because: str = ""  # why it is recommended
+    against: str = ""  # the best reason on record not to choose it
+    same_as: str = ""  # another option after which exactly the same happens
+    final: str = ""  # why it cannot be taken back; "" = it can
+    needs: int = 1  # so many different people must choose it
+
+
+class Approval(Shown, frozen=True):
+    """What one of several people chose, where an option needs more than one. `counts`: nothing was changed since."""
+
+    user: str
+    by: str
+    option: str
+    choice: str  # the same where option and answers are the same
+    at: str
+    version: str  # of the checkpoint: what was shown
+    counts: bool = False
+    remarks: tuple[str, ...] = ()  # their ids
 
 
 class Change(Struct, frozen=True):
@@ -93,6 +124,15 @@ class Checkpoint(Shown, frozen=True):
     outputs: tuple[Written, ...] = ()  # what the agents of the round wrote
     missing: tuple[str, ...] = ()  # agents of the round that gave nothing
     comments: tuple[Comment, ...] = ()  # those that are open
+    who: tuple[str, ...] = ()  # names, and teams as team:NAME, who may decide now; () = whoever may decide anything
+    assigned: bool = False  # it was handed over to them
+    approvals: tuple[Approval, ...] = ()
+    deadline: str = ""
+    reminder: str = ""  # when people are reminded of it
+    reminded: bool = False
+    late: bool = False  # the deadline has passed
+    late_who: tuple[str, ...] = ()  # who may decide as well from the deadline on
+    late_option: str = ""  # or what is taken then
 
 
 # --- a run ---
@@ -260,6 +300,8 @@ class Decision(Shown, frozen=True, kw_only=True):
     version: str = ""  # of the checkpoint: what was shown
     source: str = ""  # what decided instead of somebody who saw it: a file of answers and its line, or --latest
     since: tuple[str, ...] = ()  # the person's own remarks and edits after that was shown
+    approved: tuple[str, ...] = ()  # everybody who chose it, where it needed several
+    deadline: bool = False  # nobody decided in time: the deadline took it
 
 
 class Said(Shown, frozen=True):

@@ -93,7 +93,7 @@ class Entry(Struct, frozen=True):
     checkpoint: str = ""
     path: str = ""
     source: str = ""  # the file of answers that said it, and its line
-    delivered: Deliveries = Deliveries()
+    delivered: Deliveries = field(default_factory=Deliveries)
     answers: tuple[Answer, ...] = ()
     reflected: tuple[Reflection, ...] = ()
 

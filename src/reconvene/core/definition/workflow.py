@@ -175,6 +175,14 @@ class Option(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True
     start: Start | None = None
     line: int = 0
     why_not: str = ""  # said where `when` keeps it from being chosen; a template
+    needs: int = 1  # so many different people must choose it
+
+
+class Late(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """What follows when nobody has decided in time: these may decide as well, or this option is taken."""
+
+    who: tuple[str, ...] = ()
+    option: str = ""
 
 
 class Checkpoint(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
@@ -187,6 +195,10 @@ class Checkpoint(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=
     options: tuple[Option, ...] = ()
     line: int = 0
     question: str = ""  # what is to be decided, in one sentence; a template
+    who: tuple[str, ...] = ()  # names, and teams as team:NAME: only these decide; () = whoever may decide
+    within: float = 0.0  # seconds from its opening to its deadline; 0 = it has none
+    remind: float = 0.0  # so many seconds before the deadline
+    late: Late | None = None
 
 
 class Each(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):

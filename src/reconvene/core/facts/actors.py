@@ -6,10 +6,11 @@ from typing import Final, Literal
 
 from msgspec import Struct
 
+from reconvene.core.facts.named_people import is_among
+
 Role = Literal["viewer", "reviewer", "decider", "admin"]
 ROLES: tuple[Role, ...] = ("viewer", "reviewer", "decider", "admin")  # each may do what those before it may
 UNKNOWN: Final = "unknown"  # people are set up, and this is none of them
-TEAM = "team:"  # before the name of a team, where people and teams are named together
 
 
 class Actor(Struct, frozen=True):
@@ -27,7 +28,7 @@ class Actor(Struct, frozen=True):
 
     def is_among(self, who: tuple[str, ...]) -> bool:
         """Whether one of these names, or teams, is theirs."""
-        return bool(self.user) and (self.user in who or any(f"{TEAM}{team}" in who for team in self.teams))
+        return is_among(self.user, self.teams, who)
 
 
 NOBODY = Actor()

@@ -339,6 +339,19 @@ class PruneArchives(Struct, frozen=True):
     door: str = ""
 
 
+class Assign(Struct, frozen=True):
+    """Hand the open checkpoint over: these decide it, names and teams as team:NAME."""
+
+    checkpoint: str  # "" = whichever is open
+    who: tuple[str, ...]
+    by: str = ""
+    door: str = ""
+
+
+class Lapse(Struct, frozen=True):
+    """The deadline or the reminder of the open checkpoint may be due. Nobody gives it: time does."""
+
+
 class GoOn(Struct, frozen=True):
     """Nothing of its own: what follows from a decision that is on record."""
 
@@ -376,5 +389,7 @@ Command = (
     | Rollback
     | Replan
     | PruneArchives
+    | Assign
+    | Lapse
     | GoOn
 )

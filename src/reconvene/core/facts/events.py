@@ -99,6 +99,7 @@ class OptionOffered(Struct, frozen=True, omit_defaults=True, forbid_unknown_fiel
     fields: tuple[FieldAsked, ...] = ()
     index: int = 0  # which option of the workflow; -1 for the reserved ones of an attention checkpoint
     offered: bool = True  # False: its `when` is false, and the workflow says no more of it
+    needs: int = 1  # so many different people must choose it
 
 
 class Trouble(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
@@ -566,6 +567,41 @@ class CheckpointOpened(Event, frozen=True):
     reopened: bool = False
     question: str = ""  # what is to be decided, where the workflow says it apart from the prompt
     filled: Filled | None = None  # None: it is not known, as in logs of older releases
+    who: tuple[str, ...] = ()  # names, and teams as team:NAME, who may decide; () = whoever may decide anything
+    deadline: str = ""
+    reminder: str = ""  # when people are reminded of it
+    late_who: tuple[str, ...] = ()  # who may decide as well from the deadline on
+    late_option: str = ""  # or what is taken then
+
+
+class CheckpointAssigned(Act, frozen=True, kw_only=True):
+    """A checkpoint was handed over: these decide it, and nobody else. Approvals so far do not count any more."""
+
+    checkpoint: str
+    who: tuple[str, ...]
+
+
+class CheckpointReminded(Event, frozen=True):
+    """The deadline is near, and nobody has decided."""
+
+    checkpoint: str
+    deadline: str
+
+
+class CheckpointEscalated(Event, frozen=True):
+    """The deadline has passed: these may decide as well."""
+
+    checkpoint: str
+    deadline: str
+    who: tuple[str, ...]
+
+
+class CheckpointOverdue(Event, frozen=True):
+    """The deadline has passed, and nothing follows from that. why: the option that should have been taken cannot be."""
+
+    checkpoint: str
+    deadline: str
+    why: str = ""
 
 
 class RemarkAdded(Act, frozen=True, kw_only=True):
@@ -694,6 +730,25 @@ class DecisionRecorded(Act, frozen=True, kw_only=True):
     source: str = ""  # where it comes from instead of somebody who saw it: a file of answers and its line, --latest
     since: tuple[str, ...] = ()  # the person's own remarks and edits after what `digest` names was shown
     acts: tuple[str, ...] = ()  # agents with effects that act again with it, as the option said
+    approved: tuple[str, ...] = ()  # whoever chose it, where it needs several; the last is who decided
+    late: bool = False  # nobody decided in time: the deadline took it, and it is no person's
+
+
+class ApprovalRecorded(Act, frozen=True, kw_only=True):
+    """One of several people chose an option that needs more than one. It decides nothing yet. The last of a person
+    counts, as long as the checkpoint has the version `version`."""
+
+    checkpoint: str
+    option: str
+    choice: str  # digest of the option and the answers: who chooses the same gives the same
+    version: str  # of the checkpoint, without what this person said there: that stands beside it
+    was: str = ""  # the version with that, "" = the same: who approved it has approved this
+    digest: str = ""  # these five as in DecisionRecorded
+    fields: str = ""
+    source: str = ""
+    since: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()  # what this person said there, and stands beside the version from now on
 
 
 class ValuesSet(Event, frozen=True):
@@ -906,6 +961,10 @@ AnyEvent = (
     | GapFound
     | CheckpointSkipped
     | CheckpointOpened
+    | CheckpointAssigned
+    | CheckpointReminded
+    | CheckpointEscalated
+    | CheckpointOverdue
     | RemarkAdded
     | RemarkRead
     | RemarkWithdrawn
@@ -914,6 +973,7 @@ AnyEvent = (
     | FilesFound
     | DraftSaved
     | DecisionRecorded
+    | ApprovalRecorded
     | ValuesSet
     | SkipsChanged
     | RoundUndone
@@ -941,7 +1001,7 @@ ACTS = frozenset[type](kind for kind in get_args(AnyEvent) if issubclass(kind, A
 # What only people do: there is always somebody whose act it is, whether they gave a name or not.
 OF_PEOPLE = frozenset[type](
     (
-        DecisionRecorded, RemarkAdded, RemarkWithdrawn, FilesEdited, CallRuled, ToolAllowed, ToolDisallowed,
-        RoundUndone, Replanned, WorkflowUpgraded, RunReopened,
+        DecisionRecorded, ApprovalRecorded, CheckpointAssigned, RemarkAdded, RemarkWithdrawn, FilesEdited, CallRuled,
+        ToolAllowed, ToolDisallowed, RoundUndone, Replanned, WorkflowUpgraded, RunReopened,
     )
 )  # fmt: skip

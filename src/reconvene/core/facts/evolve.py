@@ -23,6 +23,7 @@ from reconvene.core.facts.rows import (
     GapCheck,
     Note,
     PassedOver,
+    PendingAt,
     ProjectAt,
     Spent,
     Undone,
@@ -41,6 +42,7 @@ from reconvene.core.facts.state import (
     World,
 )
 from reconvene.errors import Bug
+from reconvene.language.times import later, seconds_until
 
 _OF_LIMITS = ("limit ", "rounds without work ")  # how the keys of rulings on limits begin
 _OF_CHECKS = ("check", "escalated")
@@ -194,7 +196,7 @@ def _run_started(state: RunState, ev: e.RunStarted) -> RunState:
 
 def _forked(state: RunState, ev: e.Forked) -> RunState:
     """What was under way in the source was never begun here. Its children stay its own; a fork of a child is none."""
-    state = replace(_taken_up(state), run=ev.run, workspace=ev.workspace or state.workspace, paused=False)
+    state = replace(_taken_up(_anew(state, ev.at)), run=ev.run, workspace=ev.workspace or state.workspace, paused=False)
     if state.record.project is not None:
         state = _set_record(state, project=replace(state.record.project, branch=""))
     state = replace(_set_record(state, children=Map()), parent="", piece="", title="")
@@ -209,7 +211,7 @@ def _forked(state: RunState, ev: e.Forked) -> RunState:
 
 
 def _imported(state: RunState, ev: e.Imported) -> RunState:
-    return replace(state, workspace=ev.workspace, imported=state.seq)
+    return replace(_anew(state, ev.at), workspace=ev.workspace, imported=state.seq)
 
 
 def _key_introduced(state: RunState, ev: e.KeyIntroduced) -> RunState:
@@ -969,6 +971,7 @@ def _again_ordered(state: RunState, ev: e.AgainOrdered) -> RunState:
 
 def _checkpoint_opened(state: RunState, ev: e.CheckpointOpened) -> RunState:
     state = _set_record(state, checkpoints=ev.number)
+    state = _set_world(state, pending=PendingAt(ev.id, ev.who, deadline=ev.deadline, reminder=ev.reminder))
     if ev.attention:
         return _set_world(state, open=ev)
     state = talk.asked(state, ev)
@@ -982,6 +985,60 @@ def _checkpoint_opened(state: RunState, ev: e.CheckpointOpened) -> RunState:
     number = world.visit if last is not None and last.place == address else world.visit + 1
     visit = Visit(address, ev.phase, world.cursor)
     return replace(state, world=replace(world, visits=world.visits.set(number, visit), visit=number))
+
+
+def _checkpoint_assigned(state: RunState, ev: e.CheckpointAssigned) -> RunState:
+    return _set_pending(state, ev, who=ev.who, assigned=True, approvals=())
+
+
+def _checkpoint_reminded(state: RunState, ev: e.CheckpointReminded) -> RunState:
+    return _set_pending(state, ev, reminded=True)
+
+
+def _checkpoint_escalated(state: RunState, ev: e.CheckpointEscalated) -> RunState:
+    return _set_pending(state, ev, passed=True, escalated=ev.who)
+
+
+def _checkpoint_overdue(state: RunState, ev: e.CheckpointOverdue) -> RunState:
+    return _set_pending(state, ev, passed=True)
+
+
+def _approval_recorded(state: RunState, ev: e.ApprovalRecorded) -> RunState:
+    before = state.world.pending
+    others = tuple(
+        replace(one, version=ev.version) if ev.was and one.version == ev.was else one
+        for one in before.approvals
+        if one.user != ev.user
+    )
+    return _set_pending(state, ev, approvals=(*others, ev), notes=(*before.notes, *ev.notes))
+
+
+_OfPending = (
+    e.CheckpointAssigned | e.CheckpointReminded | e.CheckpointEscalated | e.CheckpointOverdue | e.ApprovalRecorded
+)
+
+
+def _set_pending(state: RunState, ev: _OfPending, **changes: object) -> RunState:
+    if state.world.open is None or state.world.open.id != ev.checkpoint:
+        raise Bug(f"checkpoint {ev.checkpoint} is not open")
+    return _set_world(state, pending=replace(state.world.pending, **changes))
+
+
+def _begun_anew(pending: PendingAt, opened: str, at: str) -> PendingAt:
+    """The same checkpoint in another run: its time begins when that run does."""
+    if not pending.deadline or pending.passed:
+        return pending
+    moved = {
+        name: later(at, seconds_until(opened, when))
+        for name, when in (("deadline", pending.deadline), ("reminder", pending.reminder))
+        if when
+    }
+    return replace(pending, reminded=False, **moved)
+
+
+def _anew(state: RunState, at: str) -> RunState:
+    point = state.world.open
+    return _set_world(state, pending=_begun_anew(state.world.pending, point.at, at)) if point is not None else state
 
 
 def _options_revised(state: RunState, ev: e.OptionsRevised) -> RunState:
@@ -1066,12 +1123,16 @@ def _draft_saved(state: RunState, ev: e.DraftSaved) -> RunState:
 
 
 def _decision_recorded(state: RunState, ev: e.DecisionRecorded) -> RunState:
-    record = state.record
+    record, point = state.record, state.world.open
+    if ev.late and (point is None or point.late_option != ev.option or ev.at < state.world.pending.deadline):
+        raise Bug(f"no deadline has taken {ev.option!r} at checkpoint {ev.checkpoint}")
     number = len(record.decisions) + 1
     record = replace(
         record, decisions=record.decisions.set(number, ev), decided=record.decided.set(ev.checkpoint, number)
     )
-    state = replace(state, record=record, world=replace(state.world, open=None, found=Map()))
+    state = replace(state, record=record, world=replace(state.world, open=None))
+    if not ev.late:  # nobody has claimed what was found
+        state = _set_world(state, found=Map())
     if ev.attention:
         return state
     state = talk.decision(state, ev)
@@ -1199,6 +1260,11 @@ _HANDLERS: dict[type, _Handler] = cast(
         e.AgainOrdered: _again_ordered,
         e.CheckpointOpened: _checkpoint_opened,
         e.CheckpointSkipped: _checkpoint_skipped,
+        e.CheckpointAssigned: _checkpoint_assigned,
+        e.CheckpointReminded: _checkpoint_reminded,
+        e.CheckpointEscalated: _checkpoint_escalated,
+        e.CheckpointOverdue: _checkpoint_overdue,
+        e.ApprovalRecorded: _approval_recorded,
         e.OptionsRevised: _options_revised,
         e.RemarkAdded: _remark_added,
         e.RemarkRead: _remark_read,

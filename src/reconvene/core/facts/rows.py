@@ -5,7 +5,7 @@
 from msgspec import Struct
 
 from reconvene.core.definition.bindings import Binding
-from reconvene.core.facts.events import Child, FileOut, Ref
+from reconvene.core.facts.events import ApprovalRecorded, Child, FileOut, Ref
 from reconvene.core.facts.round import OutputAt
 
 
@@ -37,6 +37,21 @@ class PassedOver(Struct, frozen=True):
     at: str
     why: str
     before: int
+
+
+class PendingAt(Struct, frozen=True):
+    """What came of the last checkpoint so far: who may decide it, who has chosen what, what its deadline did."""
+
+    checkpoint: str = ""
+    who: tuple[str, ...] = ()  # () = whoever may decide anything
+    assigned: bool = False  # `who` was said by a person, not by the workflow
+    deadline: str = ""
+    reminder: str = ""
+    reminded: bool = False
+    passed: bool = False  # the deadline, and what follows from it is on record
+    escalated: tuple[str, ...] = ()  # who may decide as well since then
+    approvals: tuple[ApprovalRecorded, ...] = ()  # the last of each person
+    notes: tuple[str, ...] = ()  # remarks that came with approvals
 
 
 class FoundAt(Struct, frozen=True):

@@ -47,6 +47,7 @@ from reconvene.core.facts.rows import (
     GapCheck,
     Note,
     PassedOver,
+    PendingAt,
     ProjectAt,
     Spent,
     Undone,
@@ -55,7 +56,7 @@ from reconvene.core.facts.rows import (
 # Part of every snapshot's key, as the version of the events is; raised whenever evolve or this module changes what it
 # means. Then, for the test that finds changed fields: python -m tests.wire.frozen, and delete the golden file of the
 # version before.
-EVOLVE_VERSION = 8
+EVOLVE_VERSION = 9
 
 Stage = Literal["enter", "item", "begin", "round", "closed", "asking", "reopen", "decided", "dropped"]
 
@@ -183,6 +184,7 @@ class World(Struct, frozen=True):
     visit: int = -1  # where the person is among the visits
     dirty: int = -1  # the earliest visit since which something changed, -1 = none
     open: CheckpointOpened | None = None
+    pending: PendingAt = PendingAt()
     trouble: tuple[Trouble, ...] = ()
     rulings: Map[str, str] = Map()  # where an expression stands → true | false | without | raise
     head: str = ""  # the project's commit that holds all accepted work; "" = the one the run began with

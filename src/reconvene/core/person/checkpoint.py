@@ -19,8 +19,10 @@ from reconvene.core.working.moves import move_refused, undo_refused
 from reconvene.core.working.transaction import Transaction
 from reconvene.errors import StaleDecision
 from reconvene.language.expressions import compile as compile_expression
+from reconvene.language.times import later
 
 WITHOUT = "Go on without it"  # the way out when no option of the workflow is available
+_ANYBODY = Checkpoint()
 
 
 def open_checkpoint(tx: Transaction, *, reopened: bool = False) -> None:
@@ -46,6 +48,7 @@ def open_checkpoint(tx: Transaction, *, reopened: bool = False) -> None:
         reopened=reopened,
         question=question,
         filled=e.Filled(theirs, bool(tx.theirs(point.question, question)), tx.theirs(point.feedback, feedback)),
+        asked_of=point,
     )
 
 
@@ -62,7 +65,9 @@ def emit_opened(
     reopened: bool = False,
     question: str = "",
     filled: e.Filled,
+    asked_of: Checkpoint = _ANYBODY,
 ) -> None:
+    """`asked_of`: who decides, and until when."""
     frame = tx.frame
     number = tx.state.record.checkpoints + 1
     serial = frame.round.serial if frame.round else 0
@@ -85,6 +90,11 @@ def emit_opened(
             digest=digest(tx.state, checkpoint_id(number), serial, options, show_files),
             question=question,
             filled=filled,
+            who=asked_of.who,
+            deadline=later(tx.now, asked_of.within) if asked_of.within else "",
+            reminder=later(tx.now, asked_of.within - asked_of.remind) if asked_of.within and asked_of.remind else "",
+            late_who=asked_of.late.who if asked_of.late else (),
+            late_option=asked_of.late.option if asked_of.late else "",
         )
     )
 
@@ -93,8 +103,10 @@ def digest(
     state: RunState, point: str, serial: int, options: tuple[e.OptionOffered, ...], show_files: tuple[str, ...]
 ) -> str:
     """Of what is shown: checkpoint, round, values, outputs, shown file versions, options, answers and remarks so far,
-    the commit in the person's project; never rendered text."""
+    the commit in the person's project; never rendered text. What people say with an approval stands beside it: who
+    decides next is told, and what was approved stays the same."""
     world = state.world
+    beside = world.pending.notes if world.pending.checkpoint == point else ()
     round_ = world.top.round
     parts = [
         state.run,
@@ -107,7 +119,7 @@ def digest(
             for key, value in world.values.items()
         ),
         [[output.agent, output.output.digest] for output in (round_.outputs if round_ else ())],
-        [remark.id for remark in on_record.remarks_here(state)],
+        [remark.id for remark in on_record.remarks_here(state) if remark.id not in beside],
         state.record.drafts.get(world.spot, ""),
     ]
     if state.record.upgrades or state.record.reopened:  # what looks the same as before is another question
@@ -148,6 +160,7 @@ def _offer(tx: Transaction, option: Option, index: int) -> e.OptionOffered:
         fields=tuple(_ask(tx, option.fields)),
         index=index,
         offered=offered,
+        needs=option.needs,
     )
 
 

@@ -12,7 +12,8 @@ from reconvene.core.facts import commands as c
 from reconvene.core.facts import events as e
 from reconvene.core.facts.book import to_json
 from reconvene.core.facts.ids import digest_of
-from reconvene.core.person import attention, checkpoint
+from reconvene.core.person import approving, attention, checkpoint, deadlines
+from reconvene.core.person.checkpoint import current_digest
 from reconvene.core.person.remarking import add_remarks, add_to_draft, keep_draft, require_alive
 from reconvene.core.person.undoing import undo
 from reconvene.core.shown import drafts, on_record, scope
@@ -21,6 +22,8 @@ from reconvene.core.working.moves import make_move
 from reconvene.core.working.transaction import Transaction
 from reconvene.errors import Bug, Refused, StaleDecision
 from reconvene.language.closest import closest
+
+DEADLINE = "the deadline"  # who took an option that nobody chose in time; nobody can be called so
 
 
 def answer(tx: Transaction, command: c.AnswerCheckpoint) -> None:
@@ -40,6 +43,7 @@ def answer(tx: Transaction, command: c.AnswerCheckpoint) -> None:
             f"Run {tx.state.run} is {tx.state.status}: nothing waits for a decision.",
             hint=f"reconvene show {tx.state.run}",
         )
+    approving.require_one_of_them(tx)
     offered = _find_option(point, command.option)
     command = replace(command, digest=checkpoint.shown(tx, command))
     if not offered.available and point.fields and command.fields:
@@ -103,8 +107,38 @@ def _options_hint(point: e.CheckpointOpened) -> str:
     return "Options: " + ", ".join(option.label for option in point.options if option.available)
 
 
+def lapse(tx: Transaction) -> None:
+    """Time has passed: remind, or do what the workflow says of a deadline. Twice is once."""
+    point, due = tx.state.world.open, deadlines.next_due(tx.state)
+    if point is None or not due or tx.now < due:
+        return
+    if not deadlines.has_passed(tx.state, tx.now):
+        deadlines.remind(tx, point)
+        return
+    if not point.late_option:
+        deadlines.escalate(tx, point)
+        return
+    offered = _find_option(point, point.late_option)
+    why = offered.why_not if not offered.available else ""
+    if not why:
+        shown = current_digest(tx.state)
+        command = c.AnswerCheckpoint(point.id, offered.label, door="deadline", digest=shown)
+        try:
+            _decide(tx, point, offered, command, "", late=True)
+            return
+        except Refused as error:  # it asks for an answer that only a person has; nothing was emitted before that
+            why = error.message
+    deadlines.escalate(tx, point, f"{offered.label!r} cannot be taken: {why.rstrip('.')}")
+
+
 def _decide(
-    tx: Transaction, point: e.CheckpointOpened, offered: e.OptionOffered, command: c.AnswerCheckpoint, key: str
+    tx: Transaction,
+    point: e.CheckpointOpened,
+    offered: e.OptionOffered,
+    command: c.AnswerCheckpoint,
+    key: str,
+    *,
+    late: bool = False,
 ) -> None:
     definition = tx.phase.checkpoint
     if definition is None:
@@ -112,7 +146,12 @@ def _decide(
     option = definition.options[offered.index] if offered.index >= 0 else Option(label=offered.label)
     move = option.then
     leaving = _leaves(option)
+    if offered.needs > 1:
+        command = replace(command, fields=approving.with_earlier_answers(tx, offered, command.fields))
     answers = _merged(tx, offered, command.fields, leaving=leaving)
+    together = approving.approved(tx, point, offered, command, answers) if offered.needs > 1 else ()
+    if offered.needs > 1 and not together:
+        return
     agents = _chosen_agents(offered, answers)
     if isinstance(move, Again) and agents:
         move = Again(agents)
@@ -136,7 +175,7 @@ def _decide(
             target=move.target if isinstance(move, Goto) else "",
             feedback="\n".join(r.text for r in command.remarks if r.text.strip()),
             remarks=ids,
-            by=command.by,
+            by=DEADLINE if late else command.by,
             door=command.door,
             digest=command.digest,
             key=key,
@@ -146,6 +185,8 @@ def _decide(
             source=command.source,
             since=command.since,
             acts=acting.again(tx.state, tx.book, move, undo=option.undo),
+            approved=together,
+            late=late,
         )
     )
     undone = option.undo and undo(tx, point, dropped=not isinstance(move, Again), by=command.by, why=offered.label)

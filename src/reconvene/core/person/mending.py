@@ -10,6 +10,7 @@ from reconvene.core import kit_finder
 from reconvene.core.definition.workflow import Goto
 from reconvene.core.facts import commands as c
 from reconvene.core.facts import events as e
+from reconvene.core.person import approving
 from reconvene.core.working import acting
 from reconvene.core.working.moves import make_move, move_refused
 from reconvene.core.working.transaction import Transaction
@@ -29,6 +30,7 @@ def upgrade(tx: Transaction, command: c.Upgrade) -> None:
             f"Run {state.run} has moved on since the workflow was compared with it. Nothing was changed.",
             hint=f"reconvene show {state.run}, then give the command again",
         )
+    approving.require_one_of_them(tx)
     kit_finder.require(command.pinned.workflow)
     tx.emit(
         e.WorkflowUpgraded(

@@ -26,6 +26,7 @@ _TAKES: dict[type, tuple[Role, str]] = {
     c.Abort: ("decider", "to end a run"),
     c.Rollback: ("decider", "to roll a round back"),
     c.Replan: ("decider", "to have a run planned anew"),
+    c.Assign: ("decider", "to hand a checkpoint over"),
     c.PruneArchives: ("decider", "to remove files of undone rounds"),
 }
 

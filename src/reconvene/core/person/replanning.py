@@ -12,6 +12,7 @@ from reconvene.core.facts import events as e
 from reconvene.core.facts.book import Book
 from reconvene.core.facts.ids import task_id
 from reconvene.core.facts.state import RunState
+from reconvene.core.person import approving
 from reconvene.core.person.deciding import written
 from reconvene.core.person.remarking import add_remarks
 from reconvene.core.working import acting
@@ -46,6 +47,7 @@ def replan(tx: Transaction, command: c.Replan) -> None:
     if command.checkpoint != (point.id if point else ""):
         message = f"Run {state.run} has moved on since you looked at it. Nothing was changed."
         raise StaleDecision(message, hint=f"reconvene show {state.run}, then give the command again")
+    approving.require_one_of_them(tx)
     twice = acting.again(state, tx.book, move)
     acting.require_told(twice, command.told)
     if refused := move_refused(tx, move):

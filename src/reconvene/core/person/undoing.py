@@ -13,6 +13,7 @@ from reconvene.core.facts import commands as c
 from reconvene.core.facts import events as e
 from reconvene.core.facts.state import RunState
 from reconvene.core.paths import is_safe
+from reconvene.core.person import approving
 from reconvene.core.person.checkpoint import shown
 from reconvene.core.person.remarking import add_remarks, require_alive
 from reconvene.core.shown import scope
@@ -131,6 +132,7 @@ def rollback(tx: Transaction, command: c.Rollback) -> None:
         raise StaleDecision(
             f"Checkpoint {command.checkpoint} is not open any more.", hint=f"reconvene show {tx.state.run}"
         )
+    approving.require_one_of_them(tx)
     command = structs.replace(command, digest=shown(tx, command) if point is not None else "")
     refused = undo_refused(tx.state, tx.book)
     if refused:

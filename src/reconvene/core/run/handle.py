@@ -22,7 +22,17 @@ from reconvene.core.facts.ids import late_key, parse_task
 from reconvene.core.facts.round import StepAt, TaskAt
 from reconvene.core.facts.state import RunState
 from reconvene.core.paths import why_no_run_id
-from reconvene.core.person import binding, checkpoint, deciding, mending, permitted, replanning, rulings, undoing
+from reconvene.core.person import (
+    approving,
+    binding,
+    checkpoint,
+    deciding,
+    mending,
+    permitted,
+    replanning,
+    rulings,
+    undoing,
+)
 from reconvene.core.person.remarking import add_remarks, inherit, read_again, record_edits, require_alive, withdraw
 from reconvene.core.run import checks
 from reconvene.core.run.advance import advance
@@ -65,7 +75,7 @@ def record(
 
 
 def _taken(state: RunState, command: c.Command, now: str, book: Book, claim: str, actor: Actor) -> Transaction:
-    tx = Transaction(state, book, now, claim, actor)
+    tx = Transaction(state, book, now, claim, NOBODY if isinstance(command, c.Lapse) else actor)
     permitted.require(actor, command)
     if not isinstance(command, c.StartRun) and not state.run:
         raise Refused("There is no such run.")
@@ -78,7 +88,7 @@ def _taken(state: RunState, command: c.Command, now: str, book: Book, claim: str
 
 def _require_name(by: str, user: str) -> None:
     """Nobody claims the engine's name, or one that takes more than a line."""
-    engines = by.casefold() == drafts.ENGINE and by != user
+    engines = by.casefold() in (drafts.ENGINE, deciding.DEADLINE) and by != user
     if engines or not by.isprintable() or len(by) > _LONGEST_NAME:
         why = "is the engine's own name" if engines else "is no name: write it on one line"
         raise Refused(f"{by[:_LONGEST_NAME]!r} {why}. Nothing was recorded.", hint="Give another one with --by NAME")
@@ -177,6 +187,10 @@ def _dispatch(tx: Transaction, command: c.Command) -> None:
             replanning.replan(tx, command)
         case c.PruneArchives():
             undoing.prune(tx, command)
+        case c.Assign():
+            approving.assign(tx, command)
+        case c.Lapse():
+            deciding.lapse(tx)
         case c.GoOn():
             pass
         case _:

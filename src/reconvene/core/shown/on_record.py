@@ -154,6 +154,8 @@ def decision_rows(state: RunState) -> list[Row]:
                 "decision": decision.decision,
                 "checkpoint": decision.checkpoint,
                 "by": decision.by,
+                "approved": list(decision.approved),
+                "late": decision.late,
                 "remarks": [remark.id for remark in here],
                 "feedback": bool(here),
                 "level": "major" if "major" in levels else "minor" if here else "",

@@ -29,6 +29,9 @@ COUNT = click.IntRange(0, MOST)
 LIVE = click.option(
     "--live", multiple=True, metavar="AGENT", help="Show what AGENT writes as it comes; `all` for everybody."
 )
+NOTIFY = click.option(
+    "--notify", multiple=True, metavar="NAME", help="Tell this destination of the run, beside those of the settings."
+)
 BY = click.option(
     "--by", default="", metavar="NAME", help="Who you are; else RECONVENE_BY, your settings, your account's name."
 )
@@ -70,7 +73,9 @@ class Call(NamedTuple):
     quiet: bool = False
     live: tuple[str, ...] = ()  # of commands with LIVE: the agents whose text is shown as it comes
     claimed: str = ""  # of commands with BY: the name, where the person gave one
+    notify: tuple[str, ...] = ()  # of commands with NOTIFY: the destinations that are told of the new run
     deciding: bool = False  # it is a decision, and what is printed is the stop after it
+    server: str = ""  # the address of the server that is asked instead of a home; "" = none
 
     @property
     def home(self) -> str:
@@ -83,6 +88,8 @@ class Call(NamedTuple):
 
     def command(self, *words: str) -> str:
         """A command to paste that finds the same state, also in a shell without the variable that named it here."""
+        if self.server:
+            return command_line("--server", self.server, *words)
         return command_line(*(() if is_found_without_name(self.home) else ("--home", self.home)), *words)
 
 
@@ -107,13 +114,23 @@ def command(
             live: tuple[str, ...] = (),
             models: tuple[str, ...] = (),
             agents: tuple[str, ...] = (),
+            notify: tuple[str, ...] = (),
             **arguments: object,
         ) -> int:
             if click.get_current_context().invoked_subcommand is not None:
                 return 0
             where, scripted = find(_nearest("home", home)), _nearest("as_json", as_json)
             quiet = arguments.get("no_input") is True
-            call = Call(where, scripted, models=models, agents=agents, live=live, quiet=quiet)
+            call = Call(
+                where,
+                scripted,
+                server=_nearest("server", ""),
+                models=models,
+                agents=agents,
+                live=live,
+                quiet=quiet,
+                notify=notify,
+            )
             if by is not None:
                 named = claimed(by, _by_file)
                 call = call._replace(by=named or acting_as(call) or person(), claimed=named)

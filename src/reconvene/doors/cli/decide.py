@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 from msgspec import structs
 
+from reconvene.core.person.permitted import require_role
 from reconvene.doors.cli.accepting import open_to_change
 from reconvene.doors.cli.acting_again import RUN_AGAIN
 from reconvene.doors.cli.common import (
@@ -87,6 +88,7 @@ def decide(
     or a program on this machine, that is said, nobody is asked, and `resume` goes on.
     """
     engine, found = open_to_change(call, run)
+    require_role(engine.actor, "decider", "to decide")
     if option is None and (no_drive or fields or feedback or not call.interactive):
         _list_options(call, engine, found)
         raise UserError(
@@ -134,6 +136,7 @@ def _wanted(call: Call, engine: Engine, run: str) -> tuple[Binding, ...]:
 def _list_options(call: Call, engine: Engine, run: str) -> None:
     """What can be decided here, each option with what follows from it and the fields that it takes."""
     from reconvene.app import queries
+    from reconvene.doors.shared.asked_of import asked_of
     from reconvene.doors.shared.comment_lines import still_open
     from reconvene.doors.shared.options import on_offer
     from reconvene.doors.shared.passages import question_line
@@ -143,10 +146,12 @@ def _list_options(call: Call, engine: Engine, run: str) -> None:
     if point is None:
         raise _no_checkpoint(engine.load(run))
     if call.as_json:
-        own = {"question": point.question, "options": point.options, "fields": point.fields}
+        own = {"question": point.question, "options": point.options, "fields": point.fields, "who": point.who}
         put_json({"run": run, **own, "comments": point.comments})
         return
     say(question_line(point))
+    for line in asked_of(point):
+        say(line)
     if point.comments:
         put("\ncomments that are still open:")
         for line in still_open(point.comments, call.command("comments", run)):

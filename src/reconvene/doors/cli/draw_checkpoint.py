@@ -15,6 +15,7 @@ from reconvene.doors.cli.common import pasted
 from reconvene.doors.cli.text import clean, fitted, one_line
 from reconvene.doors.shared import passages
 from reconvene.doors.shared.advice import changed_lines, sections, talk_lines, weighed, weight_of
+from reconvene.doors.shared.asked_of import asked_of
 from reconvene.doors.shared.comment_lines import still_open
 from reconvene.doors.shared.fields import asked, mark, worded
 from reconvene.doors.shared.glance import aside, written_lines
@@ -88,6 +89,8 @@ class Screen:
             self.line(warning, "yellow")
         if checkpoint.question:
             self.line(passages.question_line(checkpoint), "bold")
+        for line in asked_of(checkpoint):
+            self.line(line, "yellow" if checkpoint.late else "")
         title, *changed = changed_lines(checkpoint) or [""]
         self._section(title, changed)
         self.open_comments(checkpoint)

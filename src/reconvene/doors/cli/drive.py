@@ -15,6 +15,7 @@ from reconvene.doors.cli.accepting import open_to_change
 from reconvene.doors.cli.common import (
     BY,
     LIVE,
+    NOTIFY,
     Call,
     answer,
     binds,
@@ -62,6 +63,7 @@ Examples:
 @binds
 @BY
 @LIVE
+@NOTIFY
 @_RECORDED
 @click.option("--no-input", is_flag=True, help="Never ask: park at the first checkpoint.")
 @click.option("--no-drive", is_flag=True, help="Only record the start; `resume` does the work.")
@@ -115,6 +117,7 @@ def run_command(
 @click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="A setting of the workflow.")
 @binds
 @BY
+@NOTIFY
 @_RECORDED
 @click.option("--no-input", is_flag=True, help="Never ask for inputs that are missing.")
 @_ANYWAY

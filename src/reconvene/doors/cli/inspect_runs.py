@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from reconvene.app.views.who import told as by_whom
+from reconvene.core.facts.named_people import named
 from reconvene.doors.cli.common import (
     BY,
     COUNT,
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from reconvene.app.views.beside import Review
+    from reconvene.app.views.companion_talk import Spent
     from reconvene.app.views.mendings import Bound, Upgraded
     from reconvene.app.views.read_model import Budget, Child, Decision, Event, Late, Remark, RunInFull
 
@@ -52,21 +54,27 @@ def show(call: Call, run: str | None) -> int:
     At a checkpoint also what the remarks made there weigh, which remarks nobody has answered yet, whether another round
     would likely change anything, and what it would take.
     """
-    from msgspec.structs import replace
-
     from reconvene.app import queries
     from reconvene.app.measures import review
     from reconvene.app.views.companion_talk import spent
-    from reconvene.doors.cli.stops import report, was_shown
-    from reconvene.doors.shared.advice import talk_lines
 
     engine, found = open_run(call, run)
     shown = queries.show(engine, found)
-    beside, talked = review(engine, found), spent(engine.load(found))
+    put_run(call, shown, review(engine, found), spent(engine.load(found)))
+    return 0
+
+
+def put_run(call: Call, shown: RunInFull, beside: Review | None, talked: Spent | None) -> None:
+    from msgspec.structs import replace
+
+    from reconvene.doors.cli.stops import report, was_shown
+    from reconvene.doors.shared.advice import talk_lines
+
+    found = shown.run
     if call.as_json:
         put_json(shown, review=beside or {}, **({"companion": talked} if talked else {}))
         was_shown(call, shown)
-        return 0
+        return
     if talked is not None:
         tokens = talked.input_tokens + talked.output_tokens
         price = f", {tokens:,} tokens, ${talked.cost:.4f} beside the agents' cost" if tokens else ""
@@ -80,7 +88,6 @@ def show(call: Call, run: str | None) -> int:
     if beside is not None:
         _put_review(beside, found)
     report(call, replace(shown, passed_over=(), unasked=(), unshown=()))
-    return 0
 
 
 def _put_review(review: Review, run: str) -> None:
@@ -160,7 +167,8 @@ def _decision(one: Decision) -> str:
 
     item = f" of {one_line(one.item)}" if one.item else ""
     source, since = from_where(one.source) if one.source else "", f"with {', '.join(one.since)}" if one.since else ""
-    by = "; ".join(part for part in (by_whom(one.by, one.user), source, since) if part)
+    approved = f"with {named(one.approved[:-1], 'and')}" if one.approved else ""
+    by = "; ".join(part for part in (by_whom(one.by, one.user), approved, source, since) if part)
     return f"{one.phase}{item}: {one_line(one.option)}" + (f" ({by})" if by else "")
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
+from reconvene.core.facts.named_people import named
 from reconvene.doors.cli.common import (
     COUNT,
     Call,
@@ -41,28 +42,28 @@ _FEW = 3
 _SHORTEST_QUESTION = 30  # columns
 
 
-class _Found(NamedTuple):
+class Found(NamedTuple):
     rows: list[Listed]
     alone: list[str]  # runs that nobody drives though they are not at a stop: a crash left them so, or `--no-drive`
     next: str = ""  # the cursor of the rest
 
 
-def _rows(call: Call, status: str | None, after: str, limit: int, *, beside: str | None = None) -> _Found:
+def _rows(call: Call, status: str | None, after: str, limit: int, *, beside: str | None = None) -> Found:
     """No state yet is an empty list. `beside`: of runs with this status, too, it is told which are alone."""
     from reconvene.app.index import page
     from reconvene.wiring import open_log
 
     if not is_there(call.place):
-        return _Found([], [])
+        return Found([], [])
     with closing(open_log(call.home)) as log:
         found = page(log, status, after, limit)
         others = [row.run for row in log.index(status=beside)] if beside else []
         running = [one.run for one in found.rows if one.status == "running"] + others
         driven = log.driven() if running else frozenset()
-        return _Found(found.rows, [run for run in running if run not in driven], found.next)
+        return Found(found.rows, [run for run in running if run not in driven], found.next)
 
 
-def _tell_more(call: Call, name: str, found: _Found, limit: int, *more: str) -> None:
+def _tell_more(call: Call, name: str, found: Found, limit: int, *more: str) -> None:
     if found.next:
         note(f"there are more: {call.command(name, *more, '--limit', str(limit), '--after', found.next)}")
 
@@ -100,9 +101,20 @@ _LIMIT = click.option("--limit", type=COUNT, default=0, metavar="N", help="At mo
 @command()
 @_LIMIT
 @_AFTER
-def inbox(call: Call, after: str, limit: int) -> int:
-    """Runs that wait for a person, or for a provider, the one that was started last first."""
-    found = _rows(call, "waiting", after, limit, beside="running")
+@click.option("--mine", is_flag=True, help="Only what waits for you.")
+def inbox(call: Call, after: str, limit: int, mine: bool) -> int:
+    """Runs that wait for a person, or for a provider, the one that was started last first.
+
+    With --mine only those that you may decide, and have not chosen an option of yet that others must choose as well.
+    """
+    found = _rows(call, "waiting", after, 0 if mine else limit, beside="running")
+    if mine:
+        found = _mine(call, found, limit)
+    put_inbox(call, found, limit, mine=mine)
+    return 0
+
+
+def put_inbox(call: Call, found: Found, limit: int, *, mine: bool) -> None:
     if call.as_json:
         _put_rows(found.rows)
     elif found.rows:
@@ -114,7 +126,7 @@ def inbox(call: Call, after: str, limit: int) -> int:
         _put_inbox(lines)
     else:
         put_none(call, "nothing waits for you")
-    _tell_more(call, "inbox", found, limit)
+    _tell_more(call, "inbox", found, limit, *(["--mine"] if mine else []))
     if found.rows and not call.as_json:
         first = next((one.run for one in found.rows if not one.provider), "")
         parked = next((one.run for one in found.rows if one.provider), "")
@@ -124,7 +136,15 @@ def inbox(call: Call, after: str, limit: int) -> int:
         if parked:
             put(f"try a provider again with: {call.command('resume', parked)}")
     _put_alone(call, found.alone)
-    return 0
+
+
+def _mine(call: Call, found: Found, limit: int) -> Found:
+    from reconvene.people_wiring import acting
+
+    me = acting(call.home)
+    rows = [one for one in found.rows if one.waits_for(me.user, me.teams)] if me.may("decider") else []
+    shown = rows[: limit or None]
+    return found._replace(rows=shown, next=shown[-1].run if len(shown) < len(rows) else "")
 
 
 def _asked_as(one: Listed) -> str:
@@ -132,7 +152,11 @@ def _asked_as(one: Listed) -> str:
 
 
 def _asks(one: Listed) -> str:
-    return f"not before {clock_time(one.not_before)}: {one.asks}" if one.provider else one.asks
+    if one.provider:
+        return f"not before {clock_time(one.not_before)}: {one.asks}"
+    until = f"{'late since' if one.late else 'until'} {_since(one.deadline)}" if one.deadline else ""
+    told = ", ".join(filter(None, (f"for {named(one.who)}" if one.who else "", until)))
+    return f"{told}: {one.asks}" if told else one.asks
 
 
 def _for_whom(one: Listed) -> str:

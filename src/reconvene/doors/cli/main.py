@@ -65,17 +65,22 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "import": ("exchange", "import_command", "Take a run in that was exported elsewhere."),
     "delete": ("delete", "delete", "Delete a run for good, with what no other run needs."),
     "eject": ("eject", "eject", "A copy of a packaged workflow, to change."),
+    "notify": ("notify", "notify", "Where messages go, what waits to be sent, what went wrong; test, retry, send."),
     "accept": ("accepting", "accept_command", "Accept what a file that was found here may start."),
     "workflows": ("help", "workflows", "The packaged workflows."),
     "check": ("help", "check", "Check a workflow file; every problem at once, with its line."),
     "schema": ("help", "schema", "The JSON Schema of workflow files, for editors."),
     "doctor": ("help", "doctor", "What this machine offers, and what is missing."),
     "completion": ("completing", "completion", "The script with which your shell completes commands and run ids."),
+    "assign": ("due_and_handed_over", "assign", "Hand an open checkpoint over to somebody else."),
+    "tick": ("due_and_handed_over", "tick", "Do what deadlines and reminders say by now; for cron."),
     "people": ("people", "people", "Who may do what in this home, and their tokens."),
     "serve": ("serve", "serve", "Runs in your browser and over REST, and whoever drives them."),
     "mcp": ("serve_mcp", "mcp", "Serve runs to an MCP client; its person may decide."),
     "demo": ("demo", "demo", "See agents, a checkpoint and feedback at work, offline."),
 }
+
+AT_SERVER = ("inbox", "show", "remark", "decide")  # with --server, of doors/cli/at_server.py
 
 # How --help lists them. What is in no group is listed last.
 GROUPS: dict[str, tuple[str, ...]] = {
@@ -87,8 +92,8 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "Files and history": ("files", "diff", "take", "fork"),
     "What is stored": ("verify", "export", "import", "delete"),
     "Workflows": ("workflows", "check", "schema", "eject"),
-    "People": ("people",),
-    "Browser and other programs": ("serve", "mcp"),
+    "People and deadlines": ("people", "assign", "tick"),
+    "Browser and other programs": ("serve", "notify", "mcp"),
     "This machine": ("doctor", "accept", "completion"),
 }
 
@@ -109,6 +114,10 @@ class LazyGroup(click.Group):
         if cmd_name not in COMMANDS:
             return None
         module, function, line = COMMANDS[cmd_name]
+        if ctx.params.get("server"):
+            if cmd_name not in AT_SERVER:
+                raise click.UsageError(f"{cmd_name} is not asked of a server; that are: {', '.join(AT_SERVER)}", ctx)
+            module = "at_server"
         found = getattr(importlib.import_module(f"reconvene.doors.cli.{module}"), function)
         assert isinstance(found, click.Command)
         found.short_help = line
@@ -140,10 +149,13 @@ class LazyGroup(click.Group):
     epilog="Exit codes: 0 completed, 1 failed, 2 aborted, 3 parked (waiting or paused), 64 wrong usage or bad input.",
 )
 @click.option("--home", default="", metavar="DIR", help=HOME_HELP)
+@click.option(
+    "--server", default="", metavar="URL", help=f"Ask a server instead of a home: {', '.join(AT_SERVER)}; docs/rest.md."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, for scripts.")
 @click.version_option(package_name="reconvene", message="%(prog)s %(version)s")
 @click.pass_context
-def cli(ctx: click.Context, home: str, as_json: bool) -> int:
+def cli(ctx: click.Context, home: str, server: str, as_json: bool) -> int:
     """Durable runs of teams of agents, with a person at the checkpoints."""
     if ctx.invoked_subcommand is None:
         sys.stderr.write(ctx.get_help() + "\n")

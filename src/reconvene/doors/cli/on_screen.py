@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 def keep(call: Call, run: str, point: Checkpoint) -> None:
     """It was printed whole. What an agent of a run looks at, no person has seen."""
-    if agents_task():
+    if agents_task() or call.server:  # a server notes itself what it shows to whom
         return
     unread = call.deciding and not call.interactive
     showings(call.home).note(run, Showing(point.digest, _viewer(call), after_decide=unread))
@@ -35,6 +35,8 @@ def keep(call: Call, run: str, point: Checkpoint) -> None:
 
 def as_typed(call: Call, run: str, version: str) -> str:
     """As much of a version as names it."""
+    if call.server:
+        return version
     return short(version, [one.version for one in showings(call.home).of(run)])
 
 

@@ -10,7 +10,8 @@ from msgspec import to_builtins
 from msgspec.structs import replace
 
 from reconvene.authority import require_person
-from reconvene.core.facts.actors import ROLES, TEAM
+from reconvene.core.facts.actors import ROLES
+from reconvene.core.facts.named_people import TEAM
 from reconvene.core.person.permitted import require_role
 from reconvene.doors.cli.common import Call, answer, command, note, open_engine, put, put_json, put_table
 from reconvene.doors.cli.text import clean

@@ -141,6 +141,7 @@ Every variable that Reconvene reads, sets or passes on. A test compares this tab
 | `OPENBLAS_NUM_THREADS` | threads that compare and make vectors; else 1 |
 | `RECONVENE_TOKEN` | proves who you are, where people are set up (docs/people.md); else your account does |
 | `RECONVENE_MCP_TOKEN` | what clients of `mcp --http` must send; else one is made up and printed |
+| `RECONVENE_URL` | where people reach the pages that `serve` shows, for links in [messages](messages.md) |
 | `RECONVENE_PROVIDER_WAIT` | seconds that a process waits for a provider that fails before the run parks; else 120 |
 | `XDG_CONFIG_HOME` | where your own configuration lies, in `reconvene/`: settings, what you accepted; `~/.config` |
 | `RECONVENE_SANDBOX` | what `sandbox: auto` means on this machine: `auto`, `strict` or `off` |

@@ -45,6 +45,7 @@ def started(
         bindings = for_new(call, loaded, str(file_of(workflow).resolve().parent))
     ready = bound(loaded, bindings)
     check_live(call, loaded)
+    _check_notify(call)
     values = {**read_inputs(loaded, inputs), **(given or {})}
     chosen = {**(settings_of_files(loaded) if not played else {}), **read_settings(loaded, settings)}
     kept_in: tuple[str, ...] = ()
@@ -83,6 +84,7 @@ def started(
         bindings=bindings,
         prepared=prepared,
         driving=driving,
+        notify=call.notify,
     )
 
 
@@ -124,6 +126,18 @@ def check_live(call: Call, workflow: Workflow) -> None:
     for name in call.live:
         if name not in (*workflow.agents, "all"):
             raise UserError(f"there is no agent {clean(name)!r} to watch", hint=nearest(name, workflow.agents))
+
+
+def _check_notify(call: Call) -> None:
+    """Nobody is told by a destination that there is not."""
+    if call.notify:
+        from reconvene.notify_wiring import destinations
+
+        known = destinations()
+        for name in call.notify:
+            if name not in known:
+                there = nearest(name, known) or "see docs/messages.md for how to set one up"
+                raise UserError(f"there is no destination {clean(name)!r} in your settings", hint=there)
 
 
 def _ask_input(workflow: Workflow, name: str) -> object:

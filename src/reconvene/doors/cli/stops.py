@@ -16,6 +16,7 @@ from reconvene.doors.cli.common import DOOR, EXIT_CODES, OPEN, Call, note, paste
 from reconvene.doors.cli.progress import watcher
 from reconvene.doors.cli.text import clean, clock_time, one_line, wrapped
 from reconvene.doors.shared import passages
+from reconvene.doors.shared.asked_of import asked_of
 from reconvene.doors.shared.glance import found_lines, items_line, merge_line, project_lines
 from reconvene.doors.shared.whole_checkpoint import Hand, describe, put_down
 from reconvene.errors import ReconveneError, StaleDecision, UserError
@@ -64,9 +65,12 @@ def driving(call: Call, engine: Engine, decider: Decider) -> Iterator[Driving]:
     import asyncio
     import time
 
+    from reconvene.doors.cli.sent_along import messages_sent
+
     with asyncio.Runner() as loop:
         try:
-            yield Driving(call, engine, decider, loop, time.monotonic())
+            with messages_sent(call, engine.log):
+                yield Driving(call, engine, decider, loop, time.monotonic())
         finally:
             loop.run(engine.close())
 
@@ -96,7 +100,9 @@ def to_its_stop(
     stopped = stopped or drive.loop.run(_driven(drive, run, take, at_once))
     while not stopped:
         summary = queries.summary(engine, run)
-        if summary.checkpoint is None or not decider.decide(engine, run, summary.checkpoint):
+        if summary.checkpoint is None or has_chosen(engine, summary.checkpoint):
+            break
+        if not decider.decide(engine, run, summary.checkpoint):
             break
         if not decider.tells:
             unseen += summary.passed_over
@@ -104,6 +110,11 @@ def to_its_stop(
         stopped = stopped or drive.loop.run(_driven(drive, run))
     found = queries.standing(engine, run)
     return replace(found, passed_over=unseen + found.passed_over), stopped
+
+
+def has_chosen(engine: Engine, point: Checkpoint) -> bool:
+    """Whether this person has said what they choose, and others have to."""
+    return any(one.counts and one.user == engine.actor.user for one in point.approvals)
 
 
 def conclude(drive: Driving, summary: Run) -> None:
@@ -202,7 +213,11 @@ def report(call: Call, summary: Run, *, brief: bool = False, **more: object) -> 
         was_shown(call, summary)
         return
     if brief and summary.checkpoint is not None:
-        put("nothing was decided; your remarks and saved answers are kept")
+        if any(one.counts for one in summary.checkpoint.approvals):
+            for line in asked_of(summary.checkpoint):
+                say(line)
+        else:
+            put("nothing was decided; your remarks and saved answers are kept")
     put(headline(summary))
     if summary.why:
         put(put_down(passages.passages(summary.why, None), HERE))

@@ -75,6 +75,8 @@ async def _work(
 
     from reconvene.app.left_behind import end_own
     from reconvene.app.worker import Worker
+    from reconvene.doors.cli.sent_along import keep_until
+    from reconvene.notify_wiring import deliverer
 
     loop = asyncio.get_running_loop()
     works = Worker(engine, slots, tell=shows, begin=shows.begin, permit=_permit(call, engine), by=call.by)
@@ -98,7 +100,13 @@ async def _work(
         _listen(works, loop, stop)
     elif not call.as_json:
         note(f"driving what is due in {clean(call.home)}, {slots} at once; Ctrl-C stops")
-    await works.work(once=once)
+    leaving = asyncio.Event()
+    sending = asyncio.create_task(keep_until(leaving, deliverer(engine.log)))  # no run waits for a message
+    try:
+        await works.work(once=once)
+    finally:
+        leaving.set()
+        await sending
 
 
 def _listen(works: Worker, loop: AbstractEventLoop, stop: Callable[[], None]) -> None:
@@ -165,6 +173,9 @@ class _Shows:
 
         if told.error is not None:
             self._failed(told, told.error)
+            return
+        if told.lapsed is not None:
+            self._put(to_json(told.lapsed) if self._call.as_json else f"{told.run}  {told.lapsed.text}")
             return
         summary = queries.summary(self._engine, told.run)
         if self._call.as_json:

@@ -20,7 +20,7 @@ from reconvene.core.facts.events import Lines
 from reconvene.core.kit_finder import reader
 from reconvene.doors.http.refusals import Missing, WhichVersion, WrongField
 from reconvene.doors.http.service import recorded
-from reconvene.doors.shared.fields import wrong
+from reconvene.doors.shared.fields import answer_in, wrong
 from reconvene.doors.shared.meant_version import Meant, meant
 from reconvene.doors.shared.options import fields_of, match_option
 from reconvene.errors import Refused, StaleDecision, UserError
@@ -30,7 +30,7 @@ from reconvene.wiring import showings
 
 if TYPE_CHECKING:
     from reconvene.app.engine import Engine
-    from reconvene.app.views.read_model import Checkpoint, Option, Remark, Run
+    from reconvene.app.views.read_model import Checkpoint, Field, Option, Remark, Run
     from reconvene.core.facts.state import RunState
     from reconvene.doors.http.callers import Caller
     from reconvene.doors.http.service import Service
@@ -63,6 +63,14 @@ def require_run(engine: Engine, run: str) -> str:
 def note_shown(service: Service, caller: Caller, run: str, point: Checkpoint) -> None:
     """It was shown whole to this person."""
     showings(service.home).note(run, Showing(point.digest, _viewer(caller)))
+
+
+def last_shown(service: Service, caller: Caller, run: str) -> str:
+    """The version of a checkpoint that was last shown whole to this person, "" = none."""
+    to = _viewer(caller)
+    own = [one for one in showings(service.home).of(run) if (one.to.user, one.to.name) == (to.user, to.name)]
+    seen = [one.version for one in own if not one.after_decide]
+    return seen[-1] if seen else ""
 
 
 def _viewer(caller: Caller) -> Viewer:
@@ -138,13 +146,23 @@ def _option(seen: Meant, option: str) -> Option:
 
 
 def _answers(point: Checkpoint, chosen: Option, given: Mapping[str, object]) -> c.Answers:
-    known = fields_of(point, chosen)
+    known, answers = fields_of(point, chosen), dict[str, object]()
     for name, value in given.items():
         if name not in known:
             raise WrongField(name, f"there is no field {name!r} here", hint=f"there is: {', '.join(known) or 'none'}")
-        if value is not None and (why := wrong(known[name], value)):
-            raise WrongField(name, why)
-    return dict(given)
+        answers[name] = _answer(known[name], value)
+    return answers
+
+
+def _answer(field: Field, value: object) -> object:
+    """A text may stand for what it says: forms and command lines know no other values."""
+    try:
+        answer = answer_in(field, value) if isinstance(value, str) and value else value
+    except UserError as error:
+        raise WrongField(field.id, error.message, hint=error.hint) from None
+    if answer not in (None, "") and (why := wrong(field, answer)):
+        raise WrongField(field.id, why)
+    return answer
 
 
 async def decide_calls(
@@ -211,11 +229,11 @@ async def save_answers(
         point = queries.standing(engine, run).checkpoint
         if point is not None and checkpoint in ("", point.id):
             known = {field.id: field for field in point.fields}
-            for name, value in fields.items():
+            for name in fields:
                 if name not in known:
                     raise WrongField(name, f"there is no field {name!r} here")
-                if value not in (None, "") and (why := wrong(known[name], value)):
-                    raise WrongField(name, why)
+            given = {name: _answer(known[name], value) for name, value in fields.items()}
+            return recorded(engine, caller, run, c.SaveDraft(checkpoint, given, caller.name))
         return recorded(engine, caller, run, c.SaveDraft(checkpoint, dict(fields), caller.name))
 
     return await service.change(run, work)

@@ -13,6 +13,8 @@ from reconvene.core.facts import commands as c
 from reconvene.doors.http.acts import Said, all_said, require_run, require_told
 from reconvene.doors.http.refusals import WrongField
 from reconvene.doors.http.service import recorded
+from reconvene.doors.shared.handing_over import require_deciders
+from reconvene.errors import UserError
 
 if TYPE_CHECKING:
     from reconvene.app.engine import Engine
@@ -120,6 +122,16 @@ async def fork(service: Service, caller: Caller, run: str, at: int) -> Run:
         return queries.summary(engine, engine.fork(run, at=at, by=caller.name, door=caller.door, actor=caller.actor))
 
     return await service.change(run, work)
+
+
+async def assign(service: Service, caller: Caller, run: str, who: Sequence[str]) -> Run:
+    """Hand the open checkpoint over: names, and teams as team:NAME."""
+    caller.require("decider", "to hand a decision over")
+    try:
+        require_deciders(service.home, who)
+    except UserError as error:
+        raise WrongField("who", error.message, hint=error.hint) from None
+    return await _submitted(service, caller, run, c.Assign("", tuple(who), caller.name, caller.door))
 
 
 async def move_in_queue(service: Service, caller: Caller, run: str, position: int) -> int:

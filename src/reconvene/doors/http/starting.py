@@ -145,8 +145,8 @@ def _started(engine: Engine, caller: Caller, ready: Ready, prepared: Prepared | 
         by=caller.name,
         door=caller.door,
         bindings=ready.bindings,
-        prepared=prepared,
         actor=caller.actor,
+        prepared=prepared,
     )
 
 

@@ -96,6 +96,11 @@ async def _standing(asked: Asked, **more: object) -> object:
     return {**found, **more}
 
 
+async def assign(asked: Asked) -> object:
+    body = await asked.body(shapes.AssignBody)
+    return await run_acts.assign(asked.service, asked.caller, asked.run, body.who)
+
+
 # --- remarks ---
 
 

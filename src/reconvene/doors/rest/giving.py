@@ -99,7 +99,8 @@ async def upload(asked: Asked) -> object:
                 asked.service.desk.keep_upload, asked.caller.name, file.filename, file.file, _now()
             )
     except (MultiPartException, HTTPException) as error:
-        raise Unreadable(f"The form cannot be read: {getattr(error, 'message', '') or error}.") from None
+        why = error.detail if isinstance(error, HTTPException) else error.message
+        raise Unreadable(f"The form cannot be read: {why}") from None
     return _upload(kept)
 
 

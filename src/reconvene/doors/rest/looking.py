@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
@@ -15,7 +15,7 @@ from reconvene.app.file_versions import version_of, versions
 from reconvene.app.views import companion_talk, tool_calls
 from reconvene.app.views.projections import remarks
 from reconvene.app.views.remark_lives import ledger_of, page_of
-from reconvene.doors.http.acts import note_shown, require_run
+from reconvene.doors.http.acts import last_shown, note_shown, require_run
 from reconvene.doors.http.refusals import Missing
 from reconvene.doors.rest import shapes
 from reconvene.errors import StoreError, UserError
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from reconvene.doors.rest.operations import Asked
 
 T = TypeVar("T")
+_CHUNK = 500  # rows that are looked through at once
 _PARTS = ("prompt", "reply", "output")
 
 
@@ -42,8 +43,21 @@ async def me(asked: Asked) -> object:
 
 
 async def inbox(asked: Asked) -> object:
-    query = asked.query(shapes.Page)
-    return await asked.service.do(lambda engine: _page(engine, "waiting", query))
+    query, caller = asked.query(shapes.Inbox), asked.caller
+    if not query.mine:
+        return await asked.service.do(lambda engine: _page(engine, "waiting", query))
+
+    def mine(engine: Engine) -> object:
+        found: list[index.Listed] = []
+        after, more = query.after, caller.may("decider")
+        while more and len(found) <= query.limit:
+            page = index.page(engine.log, "waiting", after, _CHUNK)
+            found += [row for row in page.rows if row.waits_for(caller.name, caller.teams)]
+            after, more = page.next, bool(page.next)
+        shown = found[: query.limit]
+        return _as_page([row.doc for row in shown], shown[-1].run if len(found) > len(shown) else "")
+
+    return await asked.service.do(mine)
 
 
 async def runs(asked: Asked) -> object:
@@ -59,7 +73,11 @@ def _page(engine: Engine, status: str | None, query: shapes.Page) -> Response:
         f'{row.doc.rstrip()[:-1]},"driven":{str(row.run in driven).lower()}}}' if row.status == "running" else row.doc
         for row in found.rows
     ]
-    text = f'{{"runs":[{",".join(rows)}],"next":{msgspec.json.encode(found.next).decode()}}}'
+    return _as_page(rows, found.next)
+
+
+def _as_page(rows: Sequence[str], after: str) -> Response:
+    text = f'{{"runs":[{",".join(rows)}],"next":{msgspec.json.encode(after).decode()}}}'
     return Response(text, media_type="application/json")
 
 
@@ -114,6 +132,10 @@ async def checkpoint(asked: Asked) -> object:
         return standing.checkpoint
 
     return await of_run(asked, look)
+
+
+async def shown(asked: Asked) -> object:
+    return await of_run(asked, lambda engine, run: shapes.LastShown(run, last_shown(asked.service, asked.caller, run)))
 
 
 async def events(asked: Asked) -> object:

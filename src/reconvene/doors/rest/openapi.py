@@ -65,6 +65,8 @@ def _document(operations: tuple[Operation, ...], prefix: str) -> dict[str, Any]:
 
 
 def _other(kind: type) -> dict[str, Any]:
+    if kind is object:
+        return {"description": "Anything."}
     if issubclass(kind, Sequence):
         return {"type": "array"}
     raise NotImplementedError(kind)
@@ -85,7 +87,8 @@ def _operation(one: Operation, by_kind: Mapping[Any, dict[str, Any]], components
     if one.body is not None:
         described["requestBody"] = {"required": True, "content": {"application/json": {"schema": by_kind[one.body]}}}
     if one.upload:
-        form = {"type": "object", "required": ["file"], "properties": {"file": {"type": "string", "format": "binary"}}}
+        file = {"type": "string", "format": "binary"}
+        form = {"type": "object", "required": ["file"], "properties": {"file": file}, "additionalProperties": False}
         described["requestBody"] = {"required": True, "content": {"multipart/form-data": {"schema": form}}}
     return described
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from starlette.responses import Response
-from starlette.routing import Mount, Route
+from starlette.routing import Mount, Route, Router
 
 from reconvene.app.views.metrics import MetricsShown
 from reconvene.app.views.read_model import Checkpoint, Run
@@ -28,11 +28,11 @@ _RUN = "/runs/{run}"
 OPERATIONS: tuple[Op, ...] = (
     Op("GET", "/me", "me", "people", "Who you are here, and your role.", looking.me, shapes.Me),
     Op("GET", "/inbox", "inbox", "lists", "Runs that wait for a person, or for a provider.", looking.inbox,
-       shapes.RunPage, shapes.Page),
+       shapes.RunPage, shapes.Inbox),
     Op("GET", "/runs", "runs", "lists", "Every run, the one started last first.", looking.runs, shapes.RunPage,
        shapes.Runs),
     Op("POST", "/runs", "start", "runs", "Start a workflow.", giving.start, Run, body=shapes.StartBody, status=201,
-       once=True),
+       once=True, refuses=(404,)),
     Op("GET", "/workflows", "workflows", "lists", "What may be started here.", giving.workflows, shapes.Workflows),
     Op("GET", "/workflows/{workflow}", "workflow", "lists", "One of them: its inputs and settings.", giving.workflow,
        shapes.WorkflowShown, refuses=(404,)),
@@ -54,6 +54,8 @@ OPERATIONS: tuple[Op, ...] = (
     Op("GET", f"{_RUN}/checkpoint", "checkpoint", "decisions",
        "The open checkpoint; its ETag is the version that a decision names.", looking.checkpoint, Checkpoint,
        tagged=True, refuses=(404,)),
+    Op("GET", f"{_RUN}/shown", "shown", "decisions", "The version of a checkpoint that was last shown to you.",
+       looking.shown, shapes.LastShown, refuses=(404,)),
     Op("POST", f"{_RUN}/decision", "decide", "decisions", "Answer the open checkpoint.", changing.decide, Run,
        body=shapes.DecisionBody, bound=True, once=True, refuses=(404,)),
     Op("POST", f"{_RUN}/calls/decision", "decide_calls", "decisions", "Decide on calls of tools that wait.",
@@ -62,6 +64,8 @@ OPERATIONS: tuple[Op, ...] = (
        changing.roll_back, Run, body=shapes.RollbackBody, bound=True, once=True, refuses=(404,)),
     Op("PUT", f"{_RUN}/answers", "answers", "decisions", "Answers to fields so far, which everybody sees.",
        changing.answers, Run, body=shapes.AnswersBody, refuses=(404,)),
+    Op("PUT", f"{_RUN}/assignees", "assign", "decisions", "Hand the open checkpoint over to others.",
+       changing.assign, Run, body=shapes.AssignBody, refuses=(404,)),
     Op("GET", f"{_RUN}/remarks", "remarks", "remarks", "What people said.", looking.all_remarks, shapes.Remarks,
        refuses=(404,)),
     Op("POST", f"{_RUN}/remarks", "remark", "remarks", "Say something that every later agent is shown.",
@@ -145,7 +149,10 @@ def routes(service: Service) -> list[Route | Mount]:
         by_path.setdefault(one.path, {})[one.method] = one
     own = [Route(path.replace("{path}", "{path:path}"), Endpoint(service, found)) for path, found in by_path.items()]
     alive = Op("GET", "/health", "health", "api", "Whether the server answers.", health, shapes.Health)
-    return [Route("/health", Endpoint(service, {"GET": alive})), Mount(PREFIX, routes=[*own, Mount("/", _nothing)])]
+    return [
+        Route("/health", Endpoint(service, {"GET": alive})),
+        Mount(PREFIX, Router(own, default=_nothing, redirect_slashes=False)),
+    ]
 
 
 async def _nothing(scope: Scope, receive: Receive, send: Send) -> None:

@@ -9,7 +9,6 @@ from msgspec import Meta, Struct, field
 
 from reconvene.app.file_versions import Version
 from reconvene.app.views.all_rounds import RoundShown
-from reconvene.app.views.beside import Review
 from reconvene.app.views.comment_rows import Comment
 from reconvene.app.views.companion_talk import Said as CompanionSaid
 from reconvene.app.views.companion_talk import Spent
@@ -34,6 +33,10 @@ class Page(Query, frozen=True):
 
 class Runs(Page, frozen=True):
     status: Status | None = None
+
+
+class Inbox(Page, frozen=True):
+    mine: Annotated[bool, Meta(description="Only what waits for you.")] = False
 
 
 class EventsAfter(Query, frozen=True):
@@ -134,6 +137,12 @@ class RulingsBody(Body, frozen=True):
     calls: Annotated[dict[str, Ruling], Meta(min_length=1, max_length=200)]
 
 
+class AssignBody(Body, frozen=True):
+    """Names, and teams as team:NAME."""
+
+    who: Annotated[tuple[Annotated[str, Meta(min_length=1, max_length=200)], ...], Meta(min_length=1, max_length=50)]
+
+
 class AnswersBody(Body, frozen=True):
     """Answers so far, by field; null takes one back."""
 
@@ -205,7 +214,7 @@ class RunPage(Struct, frozen=True):
 
 
 class RunShown(RunInFull, frozen=True, kw_only=True):
-    review: Review | dict[str, Any] | None = None
+    review: dict[str, Any] = field(default_factory=dict)  # of an open checkpoint: what remarks weigh, what is open
     companion: Spent | None = None
 
 
@@ -225,6 +234,13 @@ class Events(Struct, frozen=True):
     run: str
     events: tuple[dict[str, Any], ...]
     next: int = 0
+
+
+class LastShown(Struct, frozen=True):
+    """`version` "": none was."""
+
+    run: str
+    version: str
 
 
 class Files(Struct, frozen=True):

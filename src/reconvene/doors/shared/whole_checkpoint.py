@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from reconvene.doors.shared import passages
 from reconvene.doors.shared.advice import changed_lines
+from reconvene.doors.shared.asked_of import asked_of
 from reconvene.doors.shared.comment_lines import still_open
 from reconvene.doors.shared.fields import mark, title_of
 from reconvene.doors.shared.glance import written_lines
@@ -57,13 +58,14 @@ def option_lines(options: Iterable[Option]) -> Iterator[list[str]]:
     shown = on_offer(options)
     for option, line in zip(shown, listed(shown)):
         marks = ["recommended"] * option.recommend + ["with feedback"] * (option.remark == "required")
+        marks += [f"needs {option.needs} people"] * (option.needs > 1)
         first = line + (f"  [{', '.join(marks)}]" if marks else "")
         yield [first, *([f"   {one_line(option.leads)}"] if option.leads and option.available else [])]
 
 
 def to_read(checkpoint: Checkpoint, hand: Hand = PLAIN) -> list[str]:
     """What there is to read before one decides."""
-    lines = [passages.question_line(checkpoint)]
+    lines = [passages.question_line(checkpoint), *asked_of(checkpoint)]
     if found := passages.to_read(checkpoint):
         lines += ["", put_down(found, hand)]
     if changed := changed_lines(checkpoint):

@@ -7,13 +7,14 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
 
 from reconvene.doors.http.guard import Guard
 from reconvene.doors.http.told_errors import problem, status_of, told
 from reconvene.doors.rest import routes as rest
 from reconvene.doors.web import pages
 from reconvene.doors.web.drawing import page
-from reconvene.errors import ReconveneError
+from reconvene.errors import ReconveneError, UserError
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -42,10 +43,20 @@ def application(service: Service, callers: Callers, hosts: Iterable[str], *, sec
             return told(error)
         return page(asks, "problem.html", status=status_of(error), error=error)
 
+    async def nothing(asks: Request, error: Exception) -> Response:
+        """An address that nobody answers, or with another method."""
+        assert isinstance(error, HTTPException)
+        said = "There is nothing at this address." if error.status_code == 404 else error.detail
+        if asks.url.path.startswith(rest.PREFIX):
+            return problem(error.status_code, said)
+        answer = page(asks, "problem.html", status=error.status_code, error=UserError(said))
+        answer.headers.update(error.headers or {})
+        return answer
+
     app = Starlette(
         routes=[*rest.routes(service), *pages.routes(service, callers)],
         lifespan=lifespan,
-        exception_handlers={ReconveneError: failed},
+        exception_handlers={ReconveneError: failed, HTTPException: nothing},
     )
 
     def unknown(asks: HTTPConnection) -> Response:

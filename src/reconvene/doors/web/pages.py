@@ -9,9 +9,8 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from reconvene.app import index
-from reconvene.doors.web import about_runs, entering
-from reconvene.doors.web.drawing import FOLDER, THEME, THEMES, page
+from reconvene.doors.web import about_runs, decision_pages, entering, inbox_pages
+from reconvene.doors.web.drawing import FOLDER, THEME, THEMES
 
 if TYPE_CHECKING:
     from reconvene.doors.http.callers import Callers
@@ -28,15 +27,12 @@ def routes(service: Service, callers: Callers) -> list[Route | Mount]:
             answer.set_cookie(THEME, chosen, max_age=365 * 86_400, samesite="lax", path="/")
         return answer
 
-    async def inbox(asks: Request) -> Response:
-        rows = await service.do(lambda engine: index.page(engine.log, "waiting", "", 100).rows)
-        return page(asks, "inbox.html", rows=rows)
-
     static = StaticFiles(directory=FOLDER / "static")
     return [
         *entering.routes(callers),
         Route("/theme", theme, methods=["POST"]),
-        Route("/", inbox),
+        *inbox_pages.routes(service),
+        *decision_pages.routes(service),
         *about_runs.routes(service),
         Mount("/static", static),
     ]

@@ -143,21 +143,21 @@ def _lexer(language: str, name: str) -> object | None:
 
 
 def _marked(tokens: list[Token], prefix: str) -> Iterator[Heading]:
-    """Blocks get their lines, headings an id and a lower level; what there is to find is told."""
-    count = 0
+    """Blocks get their lines, headings an id and a level below the page's own, without a gap; what there is to find is
+    told. A cell at the head of a table that says nothing is no heading."""
+    count, above = 0, 0
     for at, token in enumerate(tokens):
         if token.map is not None and token.nesting >= 0:
             first, last = token.map[0] + 1, max(token.map[1], token.map[0] + 1)
             token.attrSet("data-line", f"{first}-{last}" if last > first else str(first))
-        if token.type not in ("heading_open", "heading_close"):
-            continue
-        level = int(token.tag[1])
-        token.tag = f"h{min(level + _DEEP, 6)}"
-        if token.nesting > 0:
-            count += 1
+        if token.type == "th_open" and not tokens[at + 1].content.strip():
+            token.tag = tokens[at + 2].tag = "td"
+        if token.type == "heading_open":
+            count, above = count + 1, min(int(token.tag[1]), above + 1)
             id = f"{prefix}{_ANCHOR}-{count}"
             token.attrSet("id", id)
-            yield Heading(level, _plain(tokens[at + 1]), id)
+            token.tag = tokens[at + 2].tag = f"h{min(above + _DEEP, 6)}"
+            yield Heading(above, _plain(tokens[at + 1]), id)
 
 
 def _plain(inline: Token) -> str:

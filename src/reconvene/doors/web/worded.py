@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
 from reconvene.doors.shared.harmless import one_line
+
+if TYPE_CHECKING:
+    from reconvene.app.views.read_model import Takes
 
 _MINUTE, _HOUR, _DAY = 60, 3_600, 86_400
 
@@ -46,4 +50,19 @@ def cut(text: str, width: int) -> str:
     return one_line(text, width)
 
 
-FILTERS: dict[str, Callable[..., str]] = {"plural": plural, "when": when, "long_since": long_since, "cut": cut}
+def takes(what: Takes) -> str:
+    """`9 calls · 47k tokens · under a minute · no cost`"""
+    if not what.agents:
+        return "no agent works"
+    parts = [plural(what.calls, "call")]
+    if what.tokens:
+        parts.append(f"{what.tokens / 1000:.0f}k tokens" if what.tokens >= 1000 else plural(what.tokens, "token"))
+    if what.minutes is None:
+        return " · ".join([*parts, "not measured yet"])
+    parts.append("under a minute" if what.minutes < 1 else f"about {what.minutes:.0f} min")
+    return " · ".join([*parts, *([f"about ${what.cost:.2f}"] if what.cost else [])])
+
+
+FILTERS: dict[str, Callable[..., str]] = {
+    "plural": plural, "when": when, "long_since": long_since, "cut": cut, "takes": takes,
+}  # fmt: skip

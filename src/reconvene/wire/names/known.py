@@ -65,7 +65,7 @@ _ROOTS: dict[str, Kind] = {
     "routing": record(affected=TEXTS),
     "decisions": ListOf(
         record(phase=TEXT, round=NUMBER, at=TEXT, option=TEXT, decision=TEXT, checkpoint=TEXT, by=TEXT, remarks=TEXTS,
-               feedback=FLAG, level=TEXT, again=FLAG, last=FLAG, extra=FLAG)
+               approved=TEXTS, late=FLAG, feedback=FLAG, level=TEXT, again=FLAG, last=FLAG, extra=FLAG)
     ),
     "attempts": ListOf(
         record(at=TEXT, phase=TEXT, round=NUMBER, serial=NUMBER, step=NUMBER, agent=TEXT, attempt=NUMBER, verdict=TEXT,

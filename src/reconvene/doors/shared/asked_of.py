@@ -1,0 +1,55 @@
+"""Whom a checkpoint waits for, who has chosen what, until when, and what follows then: in lines of text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from reconvene.core.facts.named_people import named
+from reconvene.doors.shared.harmless import one_line
+
+if TYPE_CHECKING:
+    from reconvene.app.views.read_model import Checkpoint
+
+
+def asked_of(point: Checkpoint) -> list[str]:
+    """Nothing where anybody may decide alone, and at any time."""
+    return [one_line(line, 300) for line in (*_who(point), *_chosen(point), *_time(point))]
+
+
+def _who(point: Checkpoint) -> Iterator[str]:
+    if point.who:
+        handed = " (handed over)" if point.assigned else ""
+        yield f"waits for {named(point.who)}{handed}"
+
+
+def _chosen(point: Checkpoint) -> Iterator[str]:
+    """`1 of 2: bob chose Approve`"""
+    counted = [one for one in point.approvals if one.counts]
+    for option in point.options:
+        if option.needs < 2:
+            continue
+        chose = [one.user for one in counted if one.option == option.label]
+        if not chose:
+            yield f"“{option.label}” needs {option.needs} people"
+        else:
+            yield f"{len(chose)} of {option.needs}: {named(chose, 'and')} chose {option.label}"
+    if len({(one.option, one.choice) for one in counted}) > 1:
+        yield "they chose differently: nothing is decided before enough people choose the same"
+    for one in point.approvals:
+        if not one.counts:
+            yield f"{one.user} chose {one.option}, before something was changed here: it does not count any more"
+
+
+def _time(point: Checkpoint) -> Iterator[str]:
+    if not point.deadline:
+        return
+    when = f"{point.deadline[:16].replace('T', ' ')} UTC"
+    if point.late:
+        yield f"late since {when}" + (f": {named(point.late_who)} may decide as well" if point.late_who else "")
+    elif point.late_option:
+        yield f"to be decided until {when}; then “{point.late_option}” is taken"
+    elif point.late_who:
+        yield f"to be decided until {when}; then {named(point.late_who)} may decide as well"
+    else:
+        yield f"to be decided until {when}"

@@ -1,0 +1,132 @@
+"""Calls of tools that wait for a person: a row each, its arguments as a form, what it would change in a file as was
+and is. Approving all of them at once is not offered while one of several writes."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from markupsafe import Markup
+from msgspec import Struct
+
+from reconvene.core.person import rulings
+from reconvene.doors.shared.harmless import one_line
+from reconvene.doors.web.rendered import Row, by_lines, code
+from reconvene.errors import StoreError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from starlette.datastructures import FormData
+
+    from reconvene.app.engine import Engine
+
+ANSWERS = (
+    ("approve", "Make it"),
+    ("change", "Make it as changed above"),
+    ("refuse", "Refuse, and say why"),
+    ("answer", "Answer in its place"),
+    ("always", "Make it, and never ask again about this very call"),
+    ("later", "Leave it waiting"),
+)
+_SQL = ("sql", "query", "statement")
+_ROWS = 60
+
+
+class Argument(Struct, frozen=True):
+    name: str
+    value: str  # as it is typed in a form
+    shown: Markup | None = None  # coloured, where that helps
+    is_text: bool = True
+
+
+class CallView(Struct, frozen=True):
+    field: str
+    agent: str
+    tool: str
+    why: str
+    says: str
+    writes: bool
+    doubt: bool
+    arguments: list[Argument]
+    path: str = ""
+    rows: list[Row] | None = None
+    more: int = 0
+
+
+def calls(engine: Engine, run: str) -> list[CallView]:
+    session = engine.session(run)
+    point = session.state.world.open
+    if point is None or not point.attention:
+        return []
+    found = list[CallView]()
+    for one in rulings.waiting(session.state):
+        given = _arguments(session.book.text(one.call.arguments))
+        path, rows, more = _difference(engine, run, one.call.tool, given)
+        says = one_line(session.book.text(one.said), 300) if one.said else ""
+        found.append(
+            CallView(
+                one.field, one.agent, one.call.tool, one.call.why, says, one.call.effects, one.call.doubt,
+                list(_shown(given)), path, rows, more,
+            )
+        )  # fmt: skip
+    return found
+
+
+def _arguments(text: str) -> dict[str, object]:
+    try:
+        found = json.loads(text)
+    except ValueError:
+        return {"arguments": text}
+    return found if isinstance(found, dict) else {"arguments": found}
+
+
+def _shown(given: Mapping[str, object]) -> Iterator[Argument]:
+    for name, value in given.items():
+        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        coloured = code(text, "sql") if name.casefold() in _SQL else None
+        yield Argument(name, text, coloured, isinstance(value, str))
+
+
+def _difference(engine: Engine, run: str, tool: str, given: Mapping[str, object]) -> tuple[str, list[Row] | None, int]:
+    """What a tool that writes files would change."""
+    path = given.get("path")
+    version = engine.load(run).world.files.get(path) if isinstance(path, str) else None
+    try:
+        before = engine.log.artefact(version.digest).decode() if version else ""
+    except (StoreError, UnicodeDecodeError):
+        return "", None, 0
+    old, new, whole = given.get("old"), given.get("new"), given.get("content", given.get("text"))
+    if tool == "write_file" and isinstance(whole, str):
+        after = whole
+    elif tool == "edit_file" and isinstance(old, str) and isinstance(new, str):
+        after = before.replace(old, new, 1) if old in before else before
+    else:
+        return "", None, 0
+    rows, more = by_lines(before, after, _ROWS)
+    return str(path), rows, more
+
+
+def writes_among_several(waiting: list[CallView]) -> bool:
+    return len(waiting) > 1 and any(one.writes for one in waiting)
+
+
+def answered(waiting: list[CallView], form: FormData) -> dict[str, tuple[str, str]]:
+    """By call: what is decided of it, and the words that go with it. What has no answer keeps waiting."""
+    found: dict[str, tuple[str, str]] = {}
+    for one in waiting:
+        answer, words = str(form.get(f"call:{one.field}", "later")), str(form.get(f"words:{one.field}", ""))
+        if answer == "change":
+            words = json.dumps({each.name: _typed(each, form, one.field) for each in one.arguments}, ensure_ascii=False)
+        found[one.field] = (answer, words)
+    return found
+
+
+def _typed(each: Argument, form: FormData, call: str) -> object:
+    text = str(form.get(f"arg:{call}:{each.name}", each.value)).replace("\r\n", "\n")
+    if each.is_text:
+        return text
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text

@@ -1,0 +1,322 @@
+"""All that the decision page shows, read in one go in the engine's thread, and cut so that the first screen can be read
+in half a minute. What is cut is counted, and stands further below or one link away.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from markupsafe import Markup
+from msgspec import Struct
+
+from reconvene.app import measures, outlook, queries
+from reconvene.app.since import since
+from reconvene.app.views.news import News, Since, counted
+from reconvene.core.facts.commands import RemarkIn
+from reconvene.core.facts.named_people import is_among
+from reconvene.core.kit_finder import reader
+from reconvene.core.shown import on_record
+from reconvene.doors.shared.harmless import clean, one_line
+from reconvene.doors.shared.options import on_offer
+from reconvene.doors.shared.passages import Passage, to_read, wanted
+from reconvene.doors.web.needs import Need, needs
+from reconvene.doors.web.rendered import Pair, by_words, document
+
+if TYPE_CHECKING:
+    from reconvene.app.engine import Engine
+    from reconvene.app.session import Session
+    from reconvene.app.views.ledger import Ledger
+    from reconvene.app.views.ratings import Meter
+    from reconvene.app.views.read_model import Approval, Checkpoint, Option, Run
+    from reconvene.doors.http.callers import Caller
+    from reconvene.doors.web.drafted_decisions import Note, Prepared
+
+LONGEST_GOAL, LONGEST_QUESTION, LONGEST_SIDE, LONGEST_LEAD = 140, 160, 190, 110  # characters on the first screen
+MOST_NEEDS = 3
+MOST_FACTS = 4
+FEW_OPTIONS = 4  # up to so many, each shows what it takes; of more, the chosen one does
+_FIRST_WORDS = 420  # characters of what there is to read that stand on the page at once
+_ASKED_FOR = ("focal_question", "question", "goal", "description", "task", "topic", "feature", "request", "brief")
+
+
+class Shift(Struct, frozen=True):
+    """A conclusion that turned."""
+
+    agent: str
+    sides: Pair
+    has_was: bool
+    has_now: bool
+
+
+class Fact(Struct, frozen=True):
+    """A line of what else happened."""
+
+    name: str
+    text: str
+    quoted: str = ""
+    tag: str = ""
+    good: bool = True
+    at: str = ""  # where on the page there is more
+
+
+class ReadBack(Struct, frozen=True):
+    """How a note would be read."""
+
+    note: Note
+    kind: str
+    was: str
+    now: str
+    level: str
+    reason: str
+    concerns: tuple[str, ...]
+    why: str
+
+
+class ToRead(Struct, frozen=True):
+    """A passage of the prompt. The beginning of a long one, and the rest."""
+
+    theirs: bool
+    html: Markup
+    rest: Markup = Markup("")
+    characters: int = 0
+
+
+class DecisionView(Struct, frozen=True):
+    run: Run
+    point: Checkpoint
+    goal: str
+    phase: str
+    place: str  # `2 of 9`
+    lead: str
+    question: str
+    question_theirs: bool
+    since: Since
+    shift: Shift | None
+    facts: list[Fact]
+    more: str  # what of all that is news is not on the first screen, counted
+    needs: list[Need]
+    more_needs: int
+    quiet: str  # kinds of needs that there are none of
+    to_read: list[ToRead]
+    wanted: str  # what the workflow asks for a person's words
+    hint: str
+    options: list[Option]
+    notes: list[ReadBack]
+    kinds: tuple[str, ...]
+    agents: tuple[str, ...]
+    ledger: Ledger
+    meter: Meter | None
+    prepared: Prepared
+    seq: int
+    yours: bool  # this person is among those who may decide
+    votes: tuple[Approval, ...]
+    several: int  # so many people the option needs that needs most
+    disagree: bool
+
+
+def view(engine: Engine, run: str, caller: Caller, read: int, prepared: Prepared) -> DecisionView | None:
+    """None where nothing waits for a decision."""
+    shown = queries.standing(engine, run)
+    point = shown.checkpoint
+    if point is None:
+        return None
+    session = engine.session(run)
+    review, ledger = measures.review(engine, run), measures.ledger(engine, run)
+    notes = [_read_back(engine, session, one) for one in prepared.notes]
+    point = outlook.with_outlook(engine, run, point, review, [_as_said(one) for one in notes])
+    news = since(engine, run, caller.name, read)
+    facts = _facts(news)
+    every = needs(shown, point, review)
+    workflow = session.book.workflow
+    return DecisionView(
+        shown,
+        point,
+        one_line(_goal(engine, run, session), LONGEST_GOAL),
+        _phase(session, shown),
+        _place(session),
+        _lead(point),
+        one_line(point.question, LONGEST_QUESTION),
+        point.filled is None or point.filled.question,
+        news,
+        _shift(news),
+        facts[:MOST_FACTS],
+        _left(news, facts[:MOST_FACTS]),
+        every[:MOST_NEEDS],
+        max(len(every) - MOST_NEEDS, 0),
+        _none_of(every),
+        [_to_read(one) for one in to_read(point)],
+        *_asked_words(point),
+        on_offer(point.options),
+        notes,
+        reader(workflow.kits).kinds,
+        tuple(on_record.workers_here(session.state, session.book)) if session.state.world.cursor else (),
+        ledger,
+        review.meter if review else None,
+        prepared,
+        session.state.seq,
+        not point.who or is_among(caller.name, caller.teams, point.who),
+        point.approvals,
+        max((one.needs for one in point.options), default=1),
+        len({one.choice for one in point.approvals if one.counts}) > 1,
+    )
+
+
+def _goal(engine: Engine, run: str, session: Session) -> str:
+    """What the run is about: after a week nobody remembers."""
+    given = {name: value for name, value in queries.inputs(engine, run).items() if isinstance(value, str)}
+    named = [given[name] for name in _ASKED_FOR if given.get(name)]
+    first = named or [value for value in given.values() if len(value) > 20]
+    lines = [line.strip(" #*_>") for line in (first[0] if first else "").split("\n")]
+    return next((line for line in lines if line), "") or session.book.workflow.description
+
+
+def _phase(session: Session, run: Run) -> str:
+    node = session.book.nodes.get(run.phase or "")
+    name = (node.phase.title or run.phase or "") if node else run.phase or ""
+    return f"{one_line(name, 60)}{f', round {run.round}' if run.round else ''}"
+
+
+def _place(session: Session) -> str:
+    phases = [one.id for one in session.book.workflow.phases]
+    cursor = session.state.world.cursor
+    top = next((frame.phase for frame in cursor if frame.phase in phases), "")
+    return f"{phases.index(top) + 1} of {len(phases)}" if top and len(phases) > 1 else ""
+
+
+def _lead(point: Checkpoint) -> str:
+    """The sentence of the workflow's own that stands before the question."""
+    own = [line.strip() for one in to_read(point) if not one.theirs for line in one.text.split("\n") if line.strip()]
+    last = one_line(own[-1].strip("*_# "), LONGEST_LEAD) if own else ""
+    return last if last and last != one_line(point.question) and len(last) > 15 else ""
+
+
+def _asked_words(point: Checkpoint) -> tuple[str, str]:
+    """The workflow's words for "what do you say?": a question in one line, else what is asked for, in the box."""
+    lines = [line.strip(" -*_#•") for one in wanted(point) for line in one.text.split("\n") if line.strip()]
+    if len(lines) == 1 and len(lines[0]) <= 120:
+        return lines[0], ""
+    return "", one_line(" ".join(lines[1:]), 120)
+
+
+# --- since you last looked ---
+
+
+def _shift(news: Since) -> Shift | None:
+    first = next((one for one in news.news if one.kind == "turned"), None)
+    if first is None:
+        return None
+    was, now = _around(first.was, first.now)
+    return Shift(first.who, by_words(was, now), bool(first.was), bool(first.now))
+
+
+def _around(was: str, now: str) -> tuple[str, str]:
+    """Both cut to what the first screen has room for, around where they part."""
+    if max(len(was), len(now)) <= LONGEST_SIDE:
+        return was, now
+    same = next((at for at, (one, other) in enumerate(zip(was, now)) if one != other), 0)
+    start = was.rfind(" ", 0, max(same - 60, 0)) + 1 if same > 80 else 0
+    before = "… " if start else ""
+    return tuple(one_line(before + side[start:], LONGEST_SIDE) for side in (was, now))  # type: ignore[return-value]
+
+
+def _facts(news: Since) -> list[Fact]:
+    found = list[Fact]()
+    by_kind: dict[str, list[News]] = {}
+    for one in news.news:
+        by_kind.setdefault(one.kind, []).append(one)
+    for one in by_kind.get("trouble", [])[:1]:
+        found.append(Fact("Went wrong", one_line(one.text, 110), good=False, at="log"))
+    for one in by_kind.get("decided", [])[-1:]:
+        found.append(Fact("Decided", f"{one.who} chose “{one_line(one.text, 50)}”"))
+    for one in by_kind.get("said", [])[-1:]:
+        found.append(Fact("Said", "", one_line(one.text, 110), one.who, at="ledger"))
+    for one in by_kind.get("became", [])[-1:]:
+        found.append(Fact("You said", "", one_line(one.was, 70), one.text, one.how != "declined", "ledger"))
+    for one in by_kind.get("ratings", [])[:1]:
+        found.append(Fact("Ratings", one_line(f"{one.id}: {one.text}", 90), at="map"))
+    for one in by_kind.get("run", [])[-1:]:
+        found.append(Fact("The run", one_line(f"{one.who} {one.text}".strip(), 90)))
+    for one in by_kind.get("edited", [])[-1:]:
+        found.append(Fact("Edited", one_line(f"{one.who}: {one.text}", 90), at="documents"))
+    for one in by_kind.get("option", [])[:1]:
+        found.append(Fact("Options", one_line(one.text, 90)))
+    files = by_kind.get("file", [])
+    if files:
+        hows = [f"{sum(one.how == how for one in files)} {how}" for how in ("new", "changed", "gone")]
+        found.append(Fact("Files", ", ".join(one for one in hows if not one.startswith("0 ")), at="documents"))
+    return found
+
+
+NAMES = {
+    "Went wrong": "trouble", "Decided": "decided", "Said": "said", "You said": "became", "Ratings": "ratings",
+    "The run": "run", "Edited": "edited", "Options": "option",
+}  # fmt: skip
+
+
+def _left(news: Since, facts: Sequence[Fact]) -> str:
+    """What is news and not on the first screen, counted by kind. All of it is one link away."""
+    left = dict(news.counts)
+    left.pop("wrote", None)  # who worked is told beside the heading
+    told = {NAMES[one.name] for one in facts if one.name in NAMES} | ({"turned"} & set(left))
+    for kind in told:
+        left[kind] -= 1
+    if any(one.name == "Files" for one in facts):
+        left.pop("file", None)
+    return ", ".join(counted(kind, count) for kind, count in left.items() if count)
+
+
+def _none_of(every: Sequence[Need]) -> str:
+    kinds = {one.kind for one in every}
+    names = {"field": "questions", "remark": "open remarks", "comment": "open comments", "torn": "disagreements"}
+    none = [f"no {name}" for kind, name in names.items() if kind not in kinds]
+    return " · ".join(none[:3])
+
+
+# --- what there is to read ---
+
+
+def _to_read(one: Passage) -> ToRead:
+    text = clean(one.text)
+    if len(text) <= _FIRST_WORDS + 200:
+        return ToRead(one.theirs, document(text, "prompt-").html, characters=len(text))
+    at = max(text.rfind("\n\n", 0, _FIRST_WORDS), text.rfind(". ", 0, _FIRST_WORDS) + 1, 200)
+    return ToRead(one.theirs, document(text[:at]).html, document(text[at:], "prompt-").html, len(text))
+
+
+# --- notes ---
+
+
+def _as_said(one: ReadBack) -> RemarkIn:
+    return RemarkIn(one.note.text, one.kind, one.note.target, one.was, one.now)
+
+
+def _read_back(engine: Engine, session: Session, note: Note) -> ReadBack:
+    """As the engine would read it if it were said now: it is tried, and nothing is recorded."""
+    from reconvene.core.facts.commands import AddRemark
+    from reconvene.core.run.handle import record
+    from reconvene.errors import ReconveneError
+
+    one = RemarkIn(note.text, note.kind) if note.kind else _understood(session, note.text)
+    one = RemarkIn(one.text, one.kind, note.target or one.target, one.was, one.now)
+    try:
+        state = record(session.state, AddRemark(one), session.now(), session.book).state
+    except ReconveneError:
+        return ReadBack(note, one.kind, one.was, one.now, "", "", (), "")
+    made = state.record.remarks[len(state.record.remarks)]
+    routed = on_record.routes(state, session.book) if state.world.cursor else ()
+    concerns = tuple(route.agent for route in routed)
+    why = "; ".join(f"{route.agent}: {one_line(route.why, 80)}" for route in routed[:3] if route.rule != "always")
+    return ReadBack(note, made.kind, made.was, made.now, made.level, made.reason, concerns, why)
+
+
+def _understood(session: Session, text: str) -> RemarkIn:
+    """Of a free text as one remark: kind and figures of the part that says most."""
+    from reconvene.doors.shared.remarks import understood
+
+    workflow = session.book.workflow
+    found = [entry.remark for entry in understood(text, tuple(workflow.agents), workflow.kits)]
+    if not found:
+        return RemarkIn(text.strip())
+    best = next((one for one in found if one.kind != "comment"), found[0])
+    return RemarkIn(text.strip(), best.kind, best.target, best.was, best.now)

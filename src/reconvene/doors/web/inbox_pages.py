@@ -1,0 +1,78 @@
+"""The inbox: what waits, searched, filtered and put off. It decides nothing."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+from starlette.responses import RedirectResponse
+from starlette.routing import Route
+
+from reconvene.core.facts.commands import Assign
+from reconvene.desk_ports import Snooze
+from reconvene.doors.http import acts
+from reconvene.doors.web.drawing import page
+from reconvene.doors.web.waiting_runs import SHOWN, Wanted, inbox
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+    from reconvene.app.engine import Engine
+    from reconvene.doors.http.callers import Caller
+    from reconvene.doors.http.service import Service
+
+HOURS = {"1h": 1, "1d": 24, "1w": 168}
+
+
+def routes(service: Service) -> list[Route]:
+    async def show(asks: Request) -> Response:
+        caller: Caller = asks.scope["caller"]
+        asked = asks.query_params
+        wanted = Wanted(asked.get("q", "")[:200], asked.get("show", ""), asked.get("after", ""))
+        wanted = wanted if wanted.show in SHOWN else Wanted(wanted.words)
+        now = _now()
+        last, snoozed = service.desk.last_here(caller.name), service.desk.snoozed(caller.name, now)
+        found = await service.do(lambda engine: inbox(engine, caller, wanted, snoozed, now))
+        return page(asks, "inbox.html", inbox=found, wanted=wanted, shown=SHOWN, last=last, snoozed=len(snoozed))
+
+    async def snooze(asks: Request) -> Response:
+        """Until a time, or until something happens to the run."""
+        caller: Caller = asks.scope["caller"]
+        form = await asks.form()
+        run, chosen = asks.path_params["run"], str(form.get("for", ""))
+
+        def head(engine: Engine) -> int:
+            return engine.log.head(acts.require_run(engine, run))
+
+        seq = await service.do(head)
+        if chosen == "wake":
+            service.desk.wake(caller.name, run)
+        elif chosen in HOURS:
+            until = datetime.now(UTC) + timedelta(hours=HOURS[chosen])
+            service.desk.snooze(caller.name, run, Snooze(f"{until:%Y-%m-%dT%H:%M:%S}.000Z", seq))
+        else:
+            service.desk.snooze(caller.name, run, Snooze("", seq))
+        return RedirectResponse("/", 303)
+
+    async def hand_over(asks: Request) -> Response:
+        """The open checkpoint is for somebody else."""
+        caller: Caller = asks.scope["caller"]
+        caller.require("decider", "to hand a checkpoint over")
+        form = await asks.form()
+        run = asks.path_params["run"]
+        names = [one.strip() for one in str(form.get("who", ""))[:1_000].split(",") if one.strip()]
+        await service.do(lambda engine: acts.require_run(engine, run))
+        await service.submit(caller, run, Assign("", tuple(names), caller.name, caller.door))
+        return RedirectResponse(f"/runs/{quote(run)}/decide", 303)
+
+    return [
+        Route("/", show),
+        Route("/runs/{run}/snooze", snooze, methods=["POST"]),
+        Route("/runs/{run}/hand-over", hand_over, methods=["POST"]),
+    ]
+
+
+def _now() -> str:
+    return f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%S}.000Z"

@@ -1,0 +1,76 @@
+"""The first screen can be read in half a minute, however much there is: its words are counted as they stand there."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Page
+from tests.browser.conftest import NARROW, WIDE, Open, look
+
+RUNS = ("SCENARIO-2026-001", "SPEC-2026-001", "job-1", "market-entry-1", "brainstorm-1", "job-1-fork-1", "crowded-1")
+_COUNT = """() => {
+  const found = {large: 0, all: 0, small: []};
+  const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  for (let node = walk.nextNode(); node; node = walk.nextNode()) {
+    const holder = node.parentElement, style = getComputedStyle(holder);
+    if (style.visibility === "hidden" || holder.closest("script, style")) continue;
+    const size = parseFloat(style.fontSize);
+    for (const word of node.textContent.matchAll(/\\S+/g)) {
+      const range = document.createRange();
+      range.setStart(node, word.index), range.setEnd(node, word.index + word[0].length);
+      const box = range.getBoundingClientRect();
+      if (!box.width || box.right < 0 || box.bottom <= 0 || box.top >= innerHeight) continue;
+      found.all += 1;
+      if (size >= 15) found.large += 1;
+      if (size < 12) found.small.push(`${word[0]} ${size}`);
+    }
+  }
+  return found;
+}"""
+
+
+def _words(page: Page) -> dict[str, object]:
+    found: dict[str, object] = page.evaluate(_COUNT)
+    return found
+
+
+@pytest.mark.parametrize("run", RUNS)
+def test_the_first_screen_is_short(open_page: Open, run: str) -> None:
+    page = open_page(f"/runs/{run}/decide", size=WIDE)
+    wide = _words(page)
+    look(page, f"first-{run}-wide")
+    page.set_viewport_size({"width": NARROW[0], "height": NARROW[1]})
+    narrow = _words(page)
+    look(page, f"first-{run}-narrow")
+    assert (wide["small"], narrow["small"]) == ([], [])
+    assert 0 < int(str(wide["large"])) <= 160, wide
+    assert int(str(wide["all"])) <= 420, wide
+    assert int(str(narrow["all"])) <= 200, narrow
+
+
+@pytest.mark.parametrize("run", RUNS)
+def test_what_is_decided_can_be_reached_at_once(open_page: Open, run: str) -> None:
+    page = open_page(f"/runs/{run}/decide", size=WIDE)
+    button = page.locator("#record").bounding_box()
+    assert button is not None
+    assert button["y"] + button["height"] <= WIDE[1]
+    page.set_viewport_size({"width": NARROW[0], "height": NARROW[1]})
+    below = page.locator(".bar .main").bounding_box()
+    assert below is not None
+    assert below["y"] + below["height"] <= NARROW[1]
+
+
+def test_of_many_options_those_not_chosen_show_label_and_next_step(open_page: Open) -> None:
+    page = open_page("/runs/crowded-1/decide")
+    assert page.locator(".opt input").count() == 9
+    assert page.locator(".opt .cost:visible").count() == 1
+    page.locator(".opt").nth(1).click()
+    assert page.locator(".opt .cost:visible").count() == 1
+    assert page.locator(".more:visible").inner_text().count("Against:") == 1
+
+
+def test_the_rest_is_counted_and_linked(open_page: Open) -> None:
+    page = open_page("/runs/crowded-1/decide")
+    assert "26 questions without an answer." in page.locator(".needs").inner_text()  # ben has answered one
+    assert "Also" in page.locator(".also").inner_text()
+    assert page.locator("#questions .ask-field").count() == 27
+    assert "All of it (40,0" in page.locator("#to-read").inner_text()

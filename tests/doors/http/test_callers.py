@@ -1,0 +1,180 @@
+"""Who is let in: the holder of the link while nobody is set up, people with their tokens from then on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from starlette.testclient import TestClient
+
+from reconvene.desk_ports import Desk
+from reconvene.desk_wiring import open_desk
+from reconvene.doors.http import callers as module
+from reconvene.doors.http.callers import COOKIE, Callers
+from reconvene.doors.web.app import application
+from reconvene.people_ports import People, Person
+from reconvene.people_wiring import open_people
+from served_home import HOST, Ground, ground, service_of
+
+_THEN, _LATER = "2026-01-01T00:00:00.000Z", "2099-01-01T00:00:00.000Z"
+
+
+@pytest.fixture
+def made(tmp_path: Path) -> Iterator[Ground]:
+    with ground(tmp_path) as one:
+        yield one
+
+
+@pytest.fixture
+def desk(made: Ground) -> Iterator[Desk]:
+    with closing(open_desk(made.home)) as one:
+        yield one
+
+
+@pytest.fixture(autouse=True)
+def _always_looked_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_FRESH", 0.0)
+
+
+def served(made: Ground, callers: Callers) -> TestClient:
+    return TestClient(application(service_of(made), callers, [HOST]), f"http://{HOST}", follow_redirects=False)
+
+
+class Set:
+    """People whose store is opened by the server's own thread."""
+
+    def __init__(self, made: Ground, desk: Desk) -> None:
+        self.here: People = open_people(made.home)
+        self.callers = Callers("Olga", desk, open_people(made.home))
+
+
+@pytest.fixture
+def people(made: Ground, desk: Desk) -> Set:
+    return Set(made, desk)
+
+
+def test_the_link_admits_its_owner_and_the_session_outlasts_the_server(made: Ground, desk: Desk) -> None:
+    first = Callers("Olga", desk)
+    with served(made, first) as client:
+        assert client.get("/").status_code == 401
+        assert client.get("/enter?token=wrong").status_code == 403
+        entered = client.get(f"/enter?token={first.link}")
+        assert (entered.status_code, entered.headers["location"]) == (303, "/")
+        told = entered.headers["set-cookie"].lower()
+        assert "httponly" in told
+        assert "samesite=lax" in told
+        session = client.cookies[COOKIE]
+        assert client.get("/api/v1/me").json() == {"name": "Olga", "role": "admin", "teams": []}
+    with served(made, Callers("Olga", desk)) as client:  # another start, another link
+        client.cookies.set(COOKIE, session)
+        assert client.get("/api/v1/me").json()["name"] == "Olga"
+        assert client.get("/api/v1/me", headers={"authorization": f"Bearer {first.link}"}).status_code == 401
+        assert client.post("/leave", headers={"origin": f"http://{HOST}"}).status_code == 303
+        client.cookies.set(COOKIE, session)
+        assert client.get("/api/v1/me").status_code == 401
+
+
+def test_a_ticket_is_good_once(made: Ground) -> None:
+    callers = Callers("Olga")
+    ticket = callers.ticket()
+    assert callers.admit(ticket)
+    assert not callers.admit(ticket)
+
+
+def test_a_session_that_somebody_else_planted_is_not_kept(made: Ground) -> None:
+    callers = Callers("Olga")
+    with served(made, callers) as client:
+        client.cookies.set(COOKIE, "planted.link")
+        client.get(f"/enter?token={callers.link}")
+        values = [cookie.value for cookie in client.cookies.jar if cookie.name == COOKIE]
+        assert all(value == "planted.link" or value not in ("", "planted.link") for value in values)
+        client.cookies.clear()
+        client.cookies.set(COOKIE, "planted.link")
+        assert client.get("/api/v1/me").status_code == 401
+
+
+def test_once_people_are_set_up_only_their_tokens_admit(made: Ground, people: Set) -> None:
+    with served(made, people.callers) as client:
+        client.get(f"/enter?token={people.callers.link}")
+        assert client.get("/api/v1/me").status_code == 200
+        people.here.add(Person("ada", "admin"))
+        people.here.add(Person("bob", "reviewer", ("finance",)))
+        assert client.get("/api/v1/me").status_code == 401, "a session of the link has ended"
+        assert client.get(f"/enter?token={people.callers.link}").status_code == 401
+        _, token = people.here.issue("bob", "laptop", _THEN, _LATER)
+        bearer = {"authorization": f"Bearer {token}"}
+        client.cookies.clear()
+        assert client.get("/api/v1/me", headers=bearer).json() == {
+            "name": "bob", "role": "reviewer", "teams": ["finance"],
+        }  # fmt: skip
+        assert client.get(f"/enter?token={token}").status_code == 401, "a token of a person stands in no address"
+        page = client.post("/enter", data={"token": token})
+        assert page.status_code == 303
+        assert token not in client.cookies[COOKIE]
+        assert client.get("/api/v1/me").json()["name"] == "bob"
+        assert client.post("/enter", data={"token": "wrong"}).status_code == 403
+
+
+def test_revoking_a_token_ends_what_was_opened_with_it(made: Ground, people: Set) -> None:
+    people.here.add(Person("ada", "admin"))
+    known, token = people.here.issue("ada", "laptop", _THEN, _LATER)
+    _, other = people.here.issue("ada", "phone", _THEN, _LATER)
+    with served(made, people.callers) as client:
+        client.post("/enter", data={"token": token})
+        assert client.get("/api/v1/me").status_code == 200
+        people.here.revoke(known.id, "2026-11-17T00:00:00.000Z")
+        assert client.get("/api/v1/me").status_code == 401
+        client.cookies.clear()
+        assert client.get("/api/v1/me", headers={"authorization": f"Bearer {token}"}).status_code == 401
+        assert client.get("/api/v1/me", headers={"authorization": f"Bearer {other}"}).status_code == 200
+
+
+def test_a_changed_role_holds_at_once_and_a_removed_person_is_out(made: Ground, people: Set) -> None:
+    people.here.add(Person("ada", "admin"))
+    people.here.add(Person("bob", "decider"))
+    _, token = people.here.issue("bob", "", _THEN, _LATER)
+    bearer = {"authorization": f"Bearer {token}"}
+    with served(made, people.callers) as client:
+        assert client.get("/api/v1/me", headers=bearer).json()["role"] == "decider"
+        people.here.change(Person("bob", "viewer"))
+        assert client.get("/api/v1/me", headers=bearer).json()["role"] == "viewer"
+        people.here.remove("bob")
+        assert client.get("/api/v1/me", headers=bearer).status_code == 401
+
+
+def test_what_people_do_is_on_record_as_proved(made: Ground, people: Set) -> None:
+    people.here.add(Person("ada", "admin"))
+    _, token = people.here.issue("ada", "", _THEN, _LATER)
+    run = made.parked()
+    headers = {"authorization": f"Bearer {token}"}
+    with served(made, people.callers) as client:
+        version = client.get(f"/api/v1/runs/{run}/checkpoint", headers=headers).headers["etag"]
+        body = {"option": "Go on"}
+        done = client.post(f"/api/v1/runs/{run}/decision", json=body, headers={**headers, "if-match": version})
+        assert done.status_code == 200, done.text
+        decision = client.get(f"/api/v1/runs/{run}", headers=headers).json()["decisions"][0]
+    assert (decision["by"], decision["user"], decision["proved"]) == ("ada", "ada", True)
+
+
+def test_two_tokens_at_once_a_basic_password_and_a_doubled_host_admit_nobody(made: Ground) -> None:
+    callers = Callers("Olga")
+    with served(made, callers) as client:
+        good = ("authorization", f"Bearer {callers.link}")
+        assert client.get("/api/v1/me", headers=[good]).status_code == 200
+        assert client.get("/api/v1/me", headers=[good, good]).status_code == 401
+        assert client.get("/api/v1/me", headers=[("authorization", f"Basic {callers.link}")]).status_code == 401
+        assert client.get("/api/v1/me", headers=[good, ("host", HOST), ("host", HOST)]).status_code == 421
+
+
+def test_every_answer_tells_the_browser_what_it_may_not_do(made: Ground) -> None:
+    callers = Callers("Olga")
+    with served(made, callers) as client:
+        for path in ("/", "/enter", "/health", "/api/v1/inbox", "/nowhere", "/static/style.css"):
+            headers = client.get(path).headers
+            policy = headers["content-security-policy"]
+            assert "unsafe" not in policy
+            assert "frame-ancestors 'none'" in policy
+            assert headers["x-frame-options"] == "DENY"
+            assert headers["referrer-policy"] == "no-referrer"
