@@ -43,7 +43,7 @@ def wrong_in(html: str) -> list[str]:
         if tag == "meta" and "http-equiv" in own:
             found.append(where)
         for name in own:
-            if name.startswith("on") or name in ("style", "srcdoc", "formaction", "xlink:href"):
+            if name.startswith("on") or name in ("style", "srcdoc", "xlink:href"):
                 found.append(where)
         for name in _ADDRESSES:
             value = own.get(name, "")
