@@ -12,6 +12,7 @@ from starlette.responses import Response
 from reconvene.app import as_sent, index, kit_views, measures, queries, round_tries, run_queue
 from reconvene.app.file_comments import comments as every_comment
 from reconvene.app.file_versions import version_of, versions
+from reconvene.app.outlook import with_outlook
 from reconvene.app.views import companion_talk, tool_calls
 from reconvene.app.views.projections import remarks
 from reconvene.app.views.remark_lives import ledger_of, page_of
@@ -129,7 +130,7 @@ async def checkpoint(asked: Asked) -> object:
         if standing.checkpoint is None:
             raise Missing(f"{run} is {standing.status}: no checkpoint of it is open.")
         note_shown(asked.service, asked.caller, run, standing.checkpoint)
-        return standing.checkpoint
+        return with_outlook(engine, run, standing.checkpoint, measures.review(engine, run))
 
     return await of_run(asked, look)
 
