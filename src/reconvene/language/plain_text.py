@@ -15,7 +15,8 @@ _SEQUENCES = re.compile(
     r"|\x1b[ -/]*[0-~]?"
 )
 UNSEEN = "\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069"
-_CONTROLS = re.compile(f"[\x00-\x08\x0b-\x1f{UNSEEN}]")
+_HALVES = "\ud800-\udfff"  # of pairs: nobody can write them
+_CONTROLS = re.compile(f"[\x00-\x08\x0b-\x1f{UNSEEN}{_HALVES}]")
 # A sign that acts, and what stands for it: what a person reads stays the same.
 _MARKUP = (("<", "‹"), (">", "›"), ("`", "'"), ("](", "] ("), ("][", "] ["), ("://", ": //"), ("@", "@ "))
 

@@ -228,7 +228,7 @@ def _facts(news: Since) -> list[Fact]:
     for one in news.news:
         by_kind.setdefault(one.kind, []).append(one)
     for one in by_kind.get("trouble", [])[:1]:
-        found.append(Fact("Went wrong", one_line(one.text, 70), good=False, at="log"))
+        found.append(Fact("Went wrong", "", one_line(one.text, 70), good=False, at="news"))
     for one in by_kind.get("decided", [])[-1:]:
         found.append(Fact("Decided", f"{one.who} chose “{one_line(one.text, 50)}”"))
     for one in by_kind.get("said", [])[-1:]:
@@ -236,7 +236,7 @@ def _facts(news: Since) -> list[Fact]:
     for one in by_kind.get("became", [])[-1:]:
         found.append(Fact("You said", "", one_line(one.was, 70), one.text, one.how != "declined", "ledger"))
     for one in by_kind.get("ratings", [])[:1]:
-        found.append(Fact("Ratings", one_line(f"{one.id}: {one.text}", 90), at="map"))
+        found.append(Fact("Ratings", one_line(one.text, 60), one_line(one.id, 40), at="map"))
     for one in by_kind.get("run", [])[-1:]:
         found.append(Fact("The run", one_line(f"{one.who} {one.text}".strip(), 90)))
     for one in by_kind.get("edited", [])[-1:]:
