@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from reconvene.app import as_of
+from reconvene.app import as_of, queries
 from reconvene.app.file_versions import versions
 from reconvene.app.views import projections, written
 from reconvene.app.views.all_rounds import Round, Tried, rounds
@@ -22,7 +22,7 @@ from reconvene.doors.web.drawn_workflow import Picture, picture
 if TYPE_CHECKING:
     from reconvene.app.as_of import Moment
     from reconvene.app.engine import Engine
-    from reconvene.app.views.read_model import RunInFull
+    from reconvene.app.views.read_model import Child, RunInFull
     from reconvene.app.views.written import Attempt
     from reconvene.core.facts.round import TaskAt
 
@@ -70,8 +70,8 @@ class Page(Struct, frozen=True):
     timeline: Timeline
     told: tuple[Told, ...]
     versions: dict[str, int]
-    calls: int
     driven: bool
+    children: tuple[Child, ...] = ()
 
     @property
     def is_now(self) -> bool:
@@ -99,8 +99,8 @@ def run_page(engine: Engine, run: str, seq: int = 0) -> Page:
         timeline=timeline(every, decided, _at_work(then)),
         told=_told(shown),
         versions=Counter(one.path for one in versions(engine, run)),
-        calls=sum(isinstance(event, e.CallEnded) for event in events),
         driven=then.is_now and shown.status == "running" and run in engine.log.driven(),
+        children=queries.children(engine, then.state),
     )
 
 
