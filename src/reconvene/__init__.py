@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from reconvene.app.engine import Engine
+    from reconvene.app.for_programs import checkpoint, decide, inbox, show, subscribe, subscribe_async
+    from reconvene.app.views.read_model import Checkpoint, Event, Run, RunInFull
     from reconvene.core.definition.workflow import Workflow
     from reconvene.core.facts.commands import (
         Abort,
@@ -38,6 +40,8 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "Engine": "app.engine",
+    **dict.fromkeys(("checkpoint", "decide", "inbox", "show", "subscribe", "subscribe_async"), "app.for_programs"),
+    **dict.fromkeys(("Checkpoint", "Event", "Run", "RunInFull"), "app.views.read_model"),
     "Lines": "core.facts.events",
     "RunState": "core.facts.state",
     "Workflow": "core.definition.workflow",
@@ -60,7 +64,9 @@ __all__ = [
     "AgentError",
     "AnswerCheckpoint",
     "Bug",
+    "Checkpoint",
     "Engine",
+    "Event",
     "Lines",
     "Pause",
     "ReconveneError",
@@ -68,6 +74,8 @@ __all__ = [
     "RemarkIn",
     "Resume",
     "Rollback",
+    "Run",
+    "RunInFull",
     "RunState",
     "SaveDraft",
     "StaleDecision",
@@ -75,9 +83,15 @@ __all__ = [
     "UserError",
     "Workflow",
     "WorkflowError",
+    "checkpoint",
+    "decide",
+    "inbox",
     "load_workflow",
     "open_engine",
     "parse_workflow",
+    "show",
+    "subscribe",
+    "subscribe_async",
 ]
 
 

@@ -24,3 +24,13 @@ def forget(home: str, run: str) -> None:
     if os.path.lexists(os.path.join(home, FILE)):
         with closing(open_desk(home)) as desk:
             desk.drop_run(run)
+
+
+def read_up_to(home: str, person: str, run: str) -> int:
+    """The last event of a run that this person marked as read. Where there is no desk, none is made."""
+    from reconvene.adapters.desk import FILE
+
+    if not os.path.lexists(os.path.join(home, FILE)):
+        return 0
+    with closing(open_desk(home)) as desk:
+        return desk.mark(person, run).read

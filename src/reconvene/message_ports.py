@@ -6,7 +6,7 @@ row names a destination and never its address: addresses are secrets, and stand 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from types import MappingProxyType
 from typing import Literal, NamedTuple, Protocol
 
@@ -49,7 +49,12 @@ class Routes(NamedTuple):
     everybody: tuple[str, ...] = ()
     people: Mapping[str, tuple[str, ...]] = MappingProxyType({})
     workflows: Mapping[str, tuple[str, ...]] = MappingProxyType({})
+    teams: Mapping[str, tuple[str, ...]] = MappingProxyType({})  # team:NAME → the people in it
     kinds: Mapping[str, frozenset[str]] = MappingProxyType({})  # that a destination wants; not there = all
+
+    def of_person(self, who: str) -> tuple[str, ...]:
+        """Of a person; of a team, its own and those of the people in it."""
+        return (*self.people.get(who, ()), *(to for one in self.teams.get(who, ()) for to in self.people.get(one, ())))
 
     def wants(self, to: str, kind: str) -> bool:
         return to not in self.kinds or kind in self.kinds[to]
@@ -71,7 +76,7 @@ class Queued(NamedTuple):
 class Outbox(Protocol):
     """Part of every store of logs: rows are written by its appends."""
 
-    routes: Routes  # whoever appends addresses messages by these
+    routes: Callable[[], Routes]  # whoever appends addresses messages by these; asked where something is to be told
 
     def followers(self, run: str) -> tuple[str, ...]:
         """The destinations that are told of this run beside those of the routes."""

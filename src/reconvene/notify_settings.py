@@ -123,7 +123,7 @@ def routes(said: list[Notify]) -> Routes:
         tuple(dict.fromkeys(every)),
         _joined(one.people for one in said),
         _joined(one.workflows for one in said),
-        {name: frozenset(address.kinds) for one in said for name, address in one.destinations.items()},
+        kinds={name: frozenset(address.kinds) for one in said for name, address in one.destinations.items()},
     )
 
 

@@ -10,6 +10,7 @@ import os
 from typing import TYPE_CHECKING
 
 from reconvene.core.facts.actors import UNKNOWN, Actor
+from reconvene.core.facts.named_people import TEAM
 from reconvene.errors import Forbidden
 from reconvene.home import PEOPLE
 from reconvene.settings import TOKEN_VARIABLE, person_token, system_user
@@ -57,6 +58,20 @@ def acting(home: str | os.PathLike[str], now: str = "") -> Actor:
     if owns(home) and not any(one.role == "admin" for one in everyone):
         return Actor(user, "admin")
     return Actor(user, UNKNOWN)
+
+
+def deciders(home: str | os.PathLike[str]) -> frozenset[str] | None:
+    """Names, and teams as team:NAME, of whoever may decide; None where nobody is set up."""
+    if not are_set_up(home):
+        return None
+    people = open_people(home)
+    try:
+        everyone = people.everyone()
+    finally:
+        people.close()
+    able = [one for one in everyone if one.actor().may("decider")]
+    names = {one.name for one in able} | {f"{TEAM}{team}" for one in able for team in one.teams}
+    return frozenset(names) if everyone else None
 
 
 def owns(home: str | os.PathLike[str]) -> bool:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from reconvene.errors import ReconveneError, UserError
 from reconvene.home import SERVERS, STORE, make, require_ours
-from reconvene.notify_wiring import routes
+from reconvene.notify_wiring import LiveRoutes
 from reconvene.sandboxing import kept_in, sandbox_for
 from reconvene.settings import (
     FEEDBACK_MODEL_VARIABLE,
@@ -386,7 +386,7 @@ def open_engine(
     else:
         note_place(root)
     log, clock = open_log(root), SystemClock()
-    log.routes = routes()
+    log.routes = LiveRoutes(root)
     run_folders = RunFolders(log)
     patience = within(provider_wait())
     discreet = Discretion(environ, aside_for)

@@ -45,7 +45,7 @@ phases:
 
 def engine_of(home: Path, routes: Routes, **replies: Reply) -> Engine:
     engine = open_engine(home, runner=ScriptedAgents(replies, default="an output"))
-    engine.log.routes = routes
+    engine.log.routes = lambda: routes
     return engine
 
 

@@ -67,3 +67,12 @@ def test_a_run_with_a_strange_name_cannot_lead_elsewhere() -> None:
     written = letter(Message("msg_1", "chat", odd), url="https://runs.example", still=True)
     assert "https://runs.example/runs/..%2F..%2Fdecide%3Foption%3DApprove%26x%3D" in written.text
     assert "reconvene show '../../decide?option=Approve&x='\"'\"'; rm -rf /'" in written.text
+
+
+def test_a_deadline_is_near_or_has_passed_or_took_a_decision() -> None:
+    near = ASKED._replace(kind="deadline")
+    past = near._replace(at="2026-03-03T09:30:00.000Z")
+    took = near._replace(asks="Nobody decided in time, and the deadline took: Reject", deadline="", who=())
+    titles = [letter(Message("m", "chat", one), url="", still=False).title for one in (near, past, took)]
+    assert titles == ["plan-1: the deadline is near", *["plan-1: the deadline has passed"] * 2]
+    assert "decided since" not in letter(Message("m", "chat", took), url="", still=False).text

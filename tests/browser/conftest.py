@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
-from tests.browser.furnished import furnish
+from tests.browser.furnished import STOPS, TO_DECIDE, furnish, wait_at_a_call
 from tests.browser.serving import Served, nothing, served
 
 from crowded import agents, crowded, others_act
@@ -32,7 +32,9 @@ Open = Callable[..., Page]
 @pytest.fixture(scope="session")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A test that changes a run has one of its own."""
-    made = furnish(tmp_path_factory.mktemp("cockpit"))
+    folder = tmp_path_factory.mktemp("cockpit")
+    made = furnish(folder, STOPS + TO_DECIDE)
+    wait_at_a_call(folder, made)
     engine = open_engine(str(made), say=nothing, runner=agents())
     others_act(engine, crowded(engine))
     asyncio.run(engine.close())

@@ -32,8 +32,8 @@ STOPS = (
     Waits("quality-gate", "quality-gate-1"),
     Waits("review-before-changes", "review-before-changes-1"),
     Waits("brainstorm", "brainstorm-1"),
-    *(Waits("quality-gate", f"quality-gate-{number}") for number in range(2, 8)),  # for tests that decide
 )  # fmt: skip
+TO_DECIDE = tuple(Waits("quality-gate", f"quality-gate-{number}") for number in range(2, 6))
 
 
 def furnish(folder: Path, stops: tuple[Waits, ...] = STOPS) -> Path:
@@ -51,12 +51,10 @@ def furnish(folder: Path, stops: tuple[Waits, ...] = STOPS) -> Path:
             cwd=folder, RECONVENE_DEMO_SPEED="0", RECONVENE_SANDBOX="off",
         )  # fmt: skip
         assert done.code == 3, (stop.workflow, done)
-    if any(stop.workflow == "job" for stop in stops):
-        _wait_at_a_call(folder, home)
     return home
 
 
-def _wait_at_a_call(folder: Path, home: Path) -> None:
+def wait_at_a_call(folder: Path, home: Path) -> None:
     """A fork of the job whose plan is approved: its worker soon wants to run a command."""
     own = {"cwd": folder, "RECONVENE_DEMO_SPEED": "0", "RECONVENE_SANDBOX": "off"}
     events = call("--home", str(home), "log", "job-1", "--json", **own).out.splitlines()

@@ -6,14 +6,14 @@ from collections.abc import Mapping
 
 from reconvene.core.definition.run_inputs import Values
 from reconvene.core.definition.workflow import Workflow
-from reconvene.doors.http.starting import Ready
+from reconvene.doors.http.begun_runs import Ready
 from reconvene.errors import UserError
 from reconvene.wire.packaged import packaged
 from reconvene.wire.workflow_file import load_workflow
 
 
 class Packaged:
-    """`reconvene.doors.http.starting.Starts`. Of what agents need nothing is missing, but for the model "none"."""
+    """`reconvene.doors.http.begun_runs.Starts`. Of what agents need nothing is missing, but for the model "none"."""
 
     def files(self) -> Mapping[str, str]:
         return {name: str(path) for name, path in packaged().items()}

@@ -18,7 +18,15 @@ _COUNT = """() => {
       const range = document.createRange();
       range.setStart(node, word.index), range.setEnd(node, word.index + word[0].length);
       const box = range.getBoundingClientRect();
-      if (!box.width || box.right < 0 || box.bottom <= 0 || box.top >= innerHeight) continue;
+      let top = 0, bottom = innerHeight;
+      for (let at = holder; at; at = at.parentElement) {  // what must be scrolled to within a part is not on the screen
+        if (getComputedStyle(at).overflowY === "visible" || at === document.body) continue;
+        const part = at.getBoundingClientRect();
+        top = Math.max(top, part.top), bottom = Math.min(bottom, part.bottom);
+      }
+      const foot = holder.closest(".rail") && !holder.closest(".foot") ? document.querySelector(".foot") : null;
+      if (foot) bottom = Math.min(bottom, foot.getBoundingClientRect().top);
+      if (!box.width || box.right < 0 || box.bottom <= top || box.top >= bottom) continue;
       found.all += 1;
       if (size >= 15) found.large += 1;
       if (size < 12) found.small.push(`${word[0]} ${size}`);

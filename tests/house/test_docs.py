@@ -95,6 +95,8 @@ def test_every_whole_workflow_in_the_documents_loads(block: Block) -> None:
 def test_every_command_in_the_documents_parses(place: str, line: str) -> None:
     _, name, *arguments = shlex.split(line, comments=True)[: _end_of_command(line)]
     outer = click.Context(cli, info_name="reconvene", help_option_names=["-h", "--help"])  # click keeps the first
+    if name == "--server":
+        outer.params["server"], name, *arguments = arguments
     found = cli.get_command(outer, name)
     assert found is not None, f"{place}: there is no command {name}"
     if "--help" not in arguments:

@@ -10,39 +10,56 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 
 from reconvene.app.views import projections
-from reconvene.core.facts.events import AnyEvent, CheckpointOpened, RunEnded
+from reconvene.core.facts.events import (
+    AnyEvent,
+    CheckpointAssigned,
+    CheckpointEscalated,
+    CheckpointOpened,
+    CheckpointOverdue,
+    CheckpointReminded,
+    DecisionRecorded,
+    RunEnded,
+)
 from reconvene.core.facts.state import RunState
 from reconvene.language.plain_text import one_line
 from reconvene.message_ports import Message, Notice, Outbox
 
 _ASKS = 300  # characters of a question
 _NAME = 120  # of names: of a run, a workflow, a phase
-_TELLING = (CheckpointOpened, RunEnded)
+_OF_DEADLINES = (CheckpointReminded, CheckpointEscalated, CheckpointOverdue)
+_TELLING = (CheckpointOpened, CheckpointAssigned, *_OF_DEADLINES, DecisionRecorded, RunEnded)
 
 
 def messages_of(outbox: Outbox, state: RunState, events: Sequence[AnyEvent]) -> list[Message]:
     """`state`: after the events. Most appends have none, and cost a look at their types."""
     if not any(isinstance(event, _TELLING) for event in events):
         return []
-    told = list(_notices(state, events))
+    told = {notice.kind: notice for notice in _notices(state, events)}.values()  # the last of a kind says it all
     return [Message(_new_id(), to, notice) for notice in told for to in _receivers(outbox, state, notice)]
 
 
 def _notices(state: RunState, events: Iterable[AnyEvent]) -> Iterator[Notice]:
     point = state.world.open
+    now_open = point.id if point is not None else ""
     for event in events:
         match event:
-            case CheckpointOpened(id=id) if point is not None and point.id == id:
-                yield _of_checkpoint(state, "attention" if point.attention else "waiting")
+            case CheckpointOpened(id=id) | CheckpointAssigned(checkpoint=id) if id == now_open:
+                yield _of_checkpoint(state)
+            case CheckpointReminded() | CheckpointEscalated() | CheckpointOverdue() if event.checkpoint == now_open:
+                yield _of_checkpoint(state)._replace(kind="deadline")
+            case DecisionRecorded(late=True):
+                taken = f"Nobody decided in time, and the deadline took: {event.option}"
+                yield _notice(state, "deadline", asks=one_line(taken, _ASKS), checkpoint=event.checkpoint)
             case RunEnded() if state.ended:
                 yield _of_end(state)
 
 
-def _of_checkpoint(state: RunState, kind: str) -> Notice:
+def _of_checkpoint(state: RunState) -> Notice:
     point = projections.checkpoint(state)
     assert point is not None
     asks = one_line(point.question or point.prompt, _ASKS)
-    return _notice(state, kind, asks=asks, checkpoint=point.id, since=point.opened)
+    notice = _notice(state, "attention" if point.attention else "waiting", asks=asks, checkpoint=point.id)
+    return notice._replace(since=point.opened, deadline=point.deadline, who=point.who)
 
 
 def _of_end(state: RunState) -> Notice:
@@ -51,7 +68,7 @@ def _of_end(state: RunState) -> Notice:
     return _notice(state, "failed" if state.ended == "failed" else "ended", asks=one_line(how, _ASKS))
 
 
-def _notice(state: RunState, kind: str, *, asks: str, checkpoint: str = "", since: str = "") -> Notice:
+def _notice(state: RunState, kind: str, *, asks: str, checkpoint: str = "") -> Notice:
     frame = state.world.top if state.world.cursor else None
     return Notice(
         kind,
@@ -63,18 +80,17 @@ def _notice(state: RunState, kind: str, *, asks: str, checkpoint: str = "", sinc
         phase=one_line(frame.phase, _NAME) if frame is not None and frame.phase else "",
         title=one_line(state.title, _NAME),
         checkpoint=checkpoint,
-        since=since or state.started,
+        since=state.started,
     )
 
 
 def _receivers(outbox: Outbox, state: RunState, notice: Notice) -> list[str]:
     """Each once, in the order in which the settings name them."""
-    routes = outbox.routes
-    people = (*notice.who, state.by)
+    routes = outbox.routes()
     names = [
         *routes.everybody,
         *routes.workflows.get(state.name, ()),
-        *(to for person in people for to in routes.people.get(person, ())),
+        *(to for who in (*notice.who, state.by) for to in routes.of_person(who)),
         *outbox.followers(state.run),
         *(outbox.followers(state.parent) if state.parent else ()),
     ]

@@ -41,21 +41,11 @@ from reconvene.core.facts.commands import (
 )
 from reconvene.core.facts.state import RunState
 from reconvene.core.person import permitted
-from reconvene.core.person.permitted import require_role
 from reconvene.core.person.undoing import Archive, prunable
 from reconvene.core.run.handle import handle, record
 from reconvene.core.run.plan import plan, unmade_children
 from reconvene.errors import Busy, KitFailed
-from reconvene.ports import (
-    AgentRunner,
-    Clock,
-    EventLog,
-    History,
-    Listener,
-    Projects,
-    Surroundings,
-    Workspace,
-)  # fmt: skip
+from reconvene.ports import AgentRunner, Clock, EventLog, History, Listener, Projects, Surroundings, Workspace
 from reconvene.wire import replies
 
 _MOMENTS = (0.01, 0.03)  # seconds to wait for a lease that is held for a moment only
@@ -128,7 +118,7 @@ class Engine:
 
         `driving`: the caller calls `drive` next. Until then nobody else takes the run up. `actor`: for whom. `notify`:
         the destinations that are told of this run beside those of the settings."""
-        require_role(actor or self.actor, "decider", "to start a run")
+        permitted.require_role(actor or self.actor, "decider", "to start a run")
         begins = run_values.beginning(
             workflow, inputs or {}, settings or {}, bindings, prepared or Prepared(), self.surroundings, self.discretion
         )
@@ -164,11 +154,10 @@ class Engine:
     # --- reading and writing ---
 
     def session(self, run: str, actor: Actor | None = None) -> Session:
-        """`actor`: who does what is done through it."""
         return self._sessions.open(run, actor or self.actor)
 
     def _at_work(self, run: str) -> Session:
-        """For what no role is needed: nobody in person, but the engine itself goes on with the run."""
+        """The engine itself goes on with the run: for that nobody needs a role."""
         return self._sessions.open(run, replace(self.actor, role=""))
 
     def now(self) -> str:
@@ -382,7 +371,7 @@ class Engine:
 
     def fork(self, run: str, at: int = 0, *, by: str = "", door: str = "", actor: Actor | None = None) -> str:
         """A new run with this one's log up to `at` (0 = all of it): remarks travel, open work starts anew."""
-        require_role(actor or self.actor, "decider", "to fork a run")
+        permitted.require_role(actor or self.actor, "decider", "to fork a run")
         return self.new.fork(run, at, by, door, actor or self.actor)
 
     def commit_history(self, run: str) -> None:

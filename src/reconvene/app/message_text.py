@@ -19,19 +19,25 @@ _TITLES = {
     "ended": "{run} has ended",
     "failed": "{run} has failed",
 }
-_ASKING = ("waiting", "attention", "deadline")
 
 
 def letter(message: Message, *, url: str, still: bool) -> Letter:
     """`url`: of the pages, "" = there are none. `still`: the checkpoint that it tells of is open."""
     notice = message.notice
-    title = unmarked(_TITLES.get(notice.kind, "{run}").format(run=notice.run))
+    title = _TITLES.get(notice.kind, "{run}")
+    if notice.kind == "deadline" and (not notice.deadline or notice.at >= notice.deadline):
+        title = "{run}: the deadline has passed"
     text = "\n".join([*_lines(notice, still), *_where(notice, url), f"Message {message.id}"])
-    return Letter(message.id, notice.kind, title, text, _data(message, url, still))
+    return Letter(message.id, notice.kind, unmarked(title.format(run=notice.run)), text, _data(message, url, still))
+
+
+def _asks(notice: Notice) -> bool:
+    """Whether it is about a checkpoint that was open then. Of deadlines, one that took a decision names no time."""
+    return notice.kind in ("waiting", "attention") or (notice.kind == "deadline" and bool(notice.deadline))
 
 
 def _lines(notice: Notice, still: bool) -> list[str]:
-    asks = notice.kind in _ASKING
+    asks = _asks(notice)
     over = "This has been decided since." if asks and not still else ""
     facts = [
         unmarked(notice.asks),
@@ -73,7 +79,7 @@ def _data(message: Message, url: str, still: bool) -> bytes:
     told["command"] = command(notice.run)
     if url:
         told["url"] = page(url, notice.run)
-    if notice.kind in _ASKING:
+    if _asks(notice):
         told["open"] = still
     return json.dumps(told, ensure_ascii=False).encode()
 

@@ -48,7 +48,7 @@ def with_outlook(
             replace(
                 option,
                 takes=takes,
-                because=_because(review) if option.recommend else "",
+                because=_because(option, review, session) if option.recommend else "",
                 against=next(_against(option, point, review, takes, session), ""),
                 final=_final(option, ahead, session.book),
             )
@@ -165,9 +165,14 @@ def _alike(options: Sequence[Option]) -> Iterator[Option]:
 # --- for and against ---
 
 
-def _because(review: Review | None) -> str:
-    major = [one for one in review.remarks if one.level == "major"] if review else []
-    return f"{major[0].id} is major: {major[0].reason}" if major else "the workflow recommends it as things are"
+def _because(option: Option, review: Review | None, session: Session) -> str:
+    major = _major(review) if isinstance(_move(option, session), w.Again) else ""
+    return major or "the workflow recommends it as things are"
+
+
+def _major(review: Review | None) -> str:
+    found = [one for one in review.remarks if one.level == "major"] if review else []
+    return f"{found[0].id} is major: {found[0].reason}" if found else ""
 
 
 def _against(
@@ -195,6 +200,8 @@ def _move(option: Option, session: Session) -> w.Move | None:
 
 
 def _against_going_on(point: Checkpoint, review: Review | None) -> Iterator[str]:
+    if major := _major(review):
+        yield major
     if point.missing:
         yield f"{', '.join(dict.fromkeys(point.missing))} gave nothing in this round"
     left = [one for one in point.fields if not one.follows and (point.answers or {}).get(one.id) in (None, "")]

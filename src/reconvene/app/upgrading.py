@@ -16,6 +16,7 @@ from reconvene.app.session import book_for, state_after
 from reconvene.core.definition.bindings import fitting
 from reconvene.core.definition.run_inputs import complete_inputs
 from reconvene.core.definition.workflow import Phase, Workflow
+from reconvene.core.facts.actors import Actor
 from reconvene.core.facts.book import Book, to_json
 from reconvene.core.facts.commands import Pinned, Upgrade
 from reconvene.core.facts.ids import digest_of
@@ -97,10 +98,10 @@ def fit(
     return Fitting(run, book.workflow, command, blobs, tuple(_passed(state, book, workflow)))
 
 
-def upgrade(engine: Engine, found: Fitting, *, driving: bool = False) -> RunState:
+def upgrade(engine: Engine, found: Fitting, *, driving: bool = False, actor: Actor | None = None) -> RunState:
     """On record, at once. Whoever decides on what was shown before is told that it has changed."""
-    engine.scan(found.run, by=found.command.by, door=found.command.door)
-    return engine.submit(found.run, found.command, found.blobs, driving=driving)
+    engine.scan(found.run, by=found.command.by, door=found.command.door, actor=actor)
+    return engine.submit(found.run, found.command, found.blobs, driving=driving, actor=actor)
 
 
 def _require_rest(state: RunState) -> None:

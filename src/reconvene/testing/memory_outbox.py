@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from threading import Lock
 
 from reconvene.message_ports import Message, Queued, Routes
@@ -12,7 +12,7 @@ class MemoryOutbox:
     _lock: Lock
 
     def __init__(self) -> None:
-        self.routes = Routes()
+        self.routes: Callable[[], Routes] = Routes
         self._outbox: dict[str, Queued] = {}
         self._since: dict[str, str] = {}
         self._followers: dict[str, tuple[str, ...]] = {}

@@ -9,6 +9,7 @@ import pytest
 
 from commands import Command
 from posts import PostServer
+from reconvene.notify_wiring import LiveRoutes
 
 FLOW = """
 name: flow
@@ -159,3 +160,16 @@ def test_what_is_wrong_in_the_settings_is_told_with_its_line(
     assert done.code == 64
     assert f"{own}:{line}: " in done.err
     assert why in done.err
+
+
+def test_settings_that_cannot_be_read_keep_nothing_from_being_recorded(
+    own: Path, server: PostServer, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(folder)
+    set_up(own, server)
+    routes = LiveRoutes(str(folder))
+    assert routes().everybody == ("hook",)
+    own.write_text("[notify\n")
+    assert routes().everybody == ("hook",)
+    set_up(own, server, to='["hook", "log"]')
+    assert routes().everybody == ("hook", "log")

@@ -273,3 +273,25 @@ def test_without_people_nobody_is_in_a_team(folder: Path, reconvene: Command) ->
     assert (refused.code, "waits for ada or team finance" in refused.err) == (64, True)
     assert reconvene("assign", RUN, system_user(), "ada").code == 0, "whoever owns the home may hand it over"
     assert reconvene("decide", RUN, "--option", "Ask", "--latest").code == 3
+
+
+def test_before_a_run_starts_it_is_said_who_could_not_decide_it(folder: Path, reconvene: Command) -> None:
+    (folder / "pay.yaml").write_text(FLOW, encoding="utf-8")
+    assert "waits for certain people, and nobody is set up here" in reconvene("new", "pay.yaml").err
+    reconvene("people", "add", system_user(), "--role", "admin")
+    reconvene("people", "add", "ada", "--role", "decider")
+    assert "checkpoints wait for team finance, who cannot decide here" in reconvene("new", "pay.yaml").err
+    reconvene("people", "add", "bob", "--role", "decider", "--team", "finance")
+    assert "cannot decide" not in reconvene("new", "pay.yaml").err
+
+
+def test_a_worker_of_an_account_that_is_nobodys_works_and_leaves(folder: Path, reconvene: Command) -> None:
+    """It does what is due, and decides nothing."""
+    (folder / "pay.yaml").write_text(FLOW, encoding="utf-8")
+    assert reconvene("new", "pay.yaml").code == 0
+    reconvene("people", "add", "ada", "--role", "admin", "--account", "elsewhere")
+    assert reconvene("resume", RUN, "--no-input").code == 64
+    assert reconvene("worker", "--once").code == 0
+    assert reconvene("show", RUN, "--json").object["status"] == "waiting"
+    assert reconvene("decide", RUN, "--option", "Ask", "--latest").code == 64
+    assert reconvene("verify", RUN).code == 0

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING
 
@@ -54,7 +54,7 @@ class OutboxRows:
     _connection: sqlite3.Connection
 
     def __init__(self) -> None:
-        self.routes = Routes()
+        self.routes: Callable[[], Routes] = Routes
 
     def _plain_words(self) -> AbstractContextManager[None]:
         raise NotImplementedError

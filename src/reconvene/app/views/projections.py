@@ -10,89 +10,20 @@ from msgspec import convert, structs
 from reconvene.app.views import read_model as model
 from reconvene.app.views import talk_lines
 from reconvene.app.views.mendings import Bound, Reopened, Upgraded
-from reconvene.app.views.what_is_asked import asked
+from reconvene.app.views.open_checkpoints import checkpoint as checkpoint
+from reconvene.app.views.where_it_stands import todo
 from reconvene.app.views.who import is_proved
-from reconvene.core.definition.workflow import Phase, Workflow, every_phase
+from reconvene.core.definition.workflow import Workflow, every_phase
 from reconvene.core.facts import events as e
 from reconvene.core.facts.book import Book
 from reconvene.core.facts.ids import parse_task
 from reconvene.core.facts.round import Unasked, Unshown
 from reconvene.core.facts.rows import BoundAt, PassedOver
 from reconvene.core.facts.state import RunState, TalkEntry, children_of
-from reconvene.core.person import approving
-from reconvene.core.person.checkpoint import current_digest
 from reconvene.core.shown import conversation, on_record, scope
 from reconvene.core.working import spending
 from reconvene.language.late_patterns import late
 from reconvene.prompts.documents import said
-
-
-def field(one: e.FieldAsked) -> model.Field:
-    return model.Field(
-        one.id,
-        one.type,
-        one.prompt or one.id,
-        one.options,
-        one.required,
-        one.blank,
-        one.default,
-        one.titles,
-        one.recommend,
-        one.note,
-        one.other,
-        one.follows,
-        one.starts,
-    )
-
-
-def option(offered: e.OptionOffered) -> model.Option:
-    return model.Option(
-        offered.label,
-        offered.available,
-        offered.why_not,
-        offered.offered,
-        offered.recommend,
-        offered.remark,
-        tuple(map(field, offered.fields)),
-        needs=offered.needs,
-    )
-
-
-def approvals(state: RunState) -> tuple[model.Approval, ...]:
-    counting = approving.counting(state)
-    return tuple(
-        model.Approval(one.user, one.by, one.option, one.choice, one.at, one.digest, one in counting, one.remarks)
-        for one in state.world.pending.approvals
-    )
-
-
-def checkpoint(state: RunState) -> model.Checkpoint | None:
-    point, pending = state.world.open, state.world.pending
-    if point is None:
-        return None
-    return model.Checkpoint(
-        point.id,
-        point.prompt,
-        tuple(map(option, point.options)),
-        tuple(path if path.startswith("/") else f"{state.workspace}/{path}" for path in point.show_files),
-        current_digest(state),
-        point.status or ("attention" if point.attention else "waiting"),
-        point.attention,
-        point.at,
-        point.feedback,
-        tuple(map(field, point.fields)),
-        question=asked(point),
-        filled=point.filled,
-        who=approving.deciders(state),
-        assigned=pending.assigned,
-        approvals=approvals(state),
-        deadline=pending.deadline,
-        reminder=pending.reminder,
-        reminded=pending.reminded,
-        late=pending.passed,
-        late_who=point.late_who,
-        late_option=point.late_option,
-    )
 
 
 def run(state: RunState) -> model.Run:
@@ -377,33 +308,3 @@ def _said(state: RunState, book: Book, entry: TalkEntry) -> model.Said:
         return said
     made = state.record.remarks[entry.number]
     return structs.replace(said, id=made.id, remark=made.kind, checkpoint=made.checkpoint, **_who(made))
-
-
-def todo(state: RunState, book: Book) -> tuple[model.Todo, ...]:
-    """Where the run stands, as a list: rounds done, checkpoint presented, feedback captured, what is still to come."""
-    rows: list[model.Todo] = []
-    current = {frame.phase for frame in state.world.cursor}
-    for phase in book.workflow.phases:
-        title = phase.title or phase.id
-        if phase.id in state.world.skipped:
-            rows.append(model.Todo(f"{title}: skipped", True))
-        elif phase.id in current and not state.ended:
-            rows += _todo_now(state, book.phase(state.world.top.phase), title)
-        else:
-            rows.append(model.Todo(title, phase.id in state.world.closed or state.ended == "completed"))
-    return tuple(rows)
-
-
-def _todo_now(state: RunState, phase: Phase, title: str) -> list[model.Todo]:
-    round_ = state.world.top.round
-    if round_ is None:
-        return [model.Todo(title, False)]
-    rows = [model.Todo(f"{title}: rounds 1 to {round_.n - 1}", True)] if round_.n > 1 else []
-    working = round_.open is not None and round_.open.open > 0
-    rows.append(model.Todo(f"{title}: round {round_.n} ({round_.name}), agents", not working))
-    if phase.checkpoint is not None:
-        said = len(on_record.remarks_here(state))
-        rows.append(model.Todo(f"{title}: checkpoint presented", state.world.open is not None))
-        rows.append(model.Todo(f"{title}: feedback captured" + (f" ({said})" if said else ""), bool(said)))
-        rows.append(model.Todo(f"{title}: decision", False))
-    return rows

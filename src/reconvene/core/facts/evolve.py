@@ -971,7 +971,9 @@ def _again_ordered(state: RunState, ev: e.AgainOrdered) -> RunState:
 
 def _checkpoint_opened(state: RunState, ev: e.CheckpointOpened) -> RunState:
     state = _set_record(state, checkpoints=ev.number)
-    state = _set_world(state, pending=PendingAt(ev.id, ev.who, deadline=ev.deadline, reminder=ev.reminder))
+    said = ev.who or ev.deadline or ev.reminder
+    pending = PendingAt(ev.id, ev.who, deadline=ev.deadline, reminder=ev.reminder) if said else PendingAt()
+    state = _set_world(state, pending=pending)
     if ev.attention:
         return _set_world(state, open=ev)
     state = talk.asked(state, ev)
@@ -1021,7 +1023,7 @@ _OfPending = (
 def _set_pending(state: RunState, ev: _OfPending, **changes: object) -> RunState:
     if state.world.open is None or state.world.open.id != ev.checkpoint:
         raise Bug(f"checkpoint {ev.checkpoint} is not open")
-    return _set_world(state, pending=replace(state.world.pending, **changes))
+    return _set_world(state, pending=replace(state.world.pending, checkpoint=ev.checkpoint, **changes))
 
 
 def _begun_anew(pending: PendingAt, opened: str, at: str) -> PendingAt:

@@ -33,7 +33,8 @@ _TAKES: dict[type, tuple[Role, str]] = {
 
 def require(actor: Actor, command: c.Command) -> None:
     """Forbidden where this person may not give this command to any run."""
-    if actor.role and (takes := _TAKES.get(type(command))) is not None:
+    leaves = isinstance(command, c.Pause) and command.left  # a process that has to go, and nobody in person
+    if actor.role and not leaves and (takes := _TAKES.get(type(command))) is not None:
         require_role(actor, *takes)
 
 

@@ -7,6 +7,7 @@ from urllib.parse import quote
 
 import click
 
+from reconvene.authority import require_person
 from reconvene.doors.cli.common import COUNT, EXIT_CODES, Call, answer, command, put, put_json, say
 from reconvene.doors.cli.server_client import ServerClient
 from reconvene.errors import StaleDecision, UserError
@@ -90,6 +91,7 @@ def remark(call: Call, run: str, text: str, understand: bool) -> int:
     from reconvene.doors.shared.advice import weighed
     from reconvene.doors.shared.remarks import said_in
 
+    require_person("to remark")
     body = {"remarks": [{"text": text}], "understand": understand}
     told = ServerClient(call.server).post(f"/runs/{quote(run, safe='')}/remarks", body).value
     if call.as_json:
@@ -129,6 +131,7 @@ def decide(call: Call, run: str, option: str, fields: tuple[str, ...], feedback:
     from reconvene.app.views.read_model import Run
     from reconvene.doors.cli.stops import headline
 
+    require_person("to decide")
     server, path = ServerClient(call.server), f"/runs/{quote(run, safe='')}"
     version = at or server.get(f"{path}/shown").value["version"]
     if not version:

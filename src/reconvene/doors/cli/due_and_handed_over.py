@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 from msgspec import to_builtins
 
@@ -13,6 +15,9 @@ from reconvene.doors.cli.text import one_line
 from reconvene.doors.shared.handing_over import require_deciders
 from reconvene.home import is_there
 
+if TYPE_CHECKING:
+    from reconvene.app.lapsing import Lapsed
+
 
 @command("""
 Examples:
@@ -20,15 +25,14 @@ Examples:
   */5 * * * *  cd /srv/project && reconvene tick     # a line of a crontab
 """)
 def tick(call: Call) -> int:
-    """Do what deadlines and reminders of open checkpoints say by now. For cron: it asks nobody, and drives nothing.
+    """Do what deadlines and reminders of open checkpoints say by now, and send messages that are due. For cron: it asks
+    nobody, and drives nothing.
 
     A reminder is recorded once, and a deadline once, whoever looks: this, a worker, or a server. Runs that a deadline
     had go on are driven by a worker, or by `reconvene resume`.
     """
-    from reconvene.app.lapsing import lapse_all
-
     require_person("to do what is due")
-    done = list(lapse_all(open_home(call))) if is_there(call.place) else []
+    done = _lapsed(call) if is_there(call.place) else []
     if call.as_json:
         put_json([to_builtins(one) for one in done])
     for one in () if call.as_json else done:
@@ -38,6 +42,15 @@ def tick(call: Call) -> int:
     if not done and not call.as_json:
         put_none(call, "nothing is due")
     return 1 if any(one.what == "failed" for one in done) else 0
+
+
+def _lapsed(call: Call) -> list[Lapsed]:
+    from reconvene.app.lapsing import lapse_all
+    from reconvene.doors.cli.sent_along import messages_sent
+
+    engine = open_home(call)
+    with messages_sent(call, engine.log):
+        return list(lapse_all(engine))
 
 
 @command("""

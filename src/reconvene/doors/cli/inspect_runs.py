@@ -35,6 +35,7 @@ from reconvene.doors.cli.text import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from reconvene.app.engine import Engine
     from reconvene.app.views.beside import Review
     from reconvene.app.views.companion_talk import Spent
     from reconvene.app.views.mendings import Bound, Upgraded
@@ -45,22 +46,48 @@ _NOT_TAKEN = "files that were not taken"
 _ENDED = ("completed", "failed", "aborted")
 
 
-@command()
+@command("""
+Examples:
+  reconvene show two-step-1
+  reconvene show two-step-1 --since      # what changed since you last had a say
+""")
 @click.argument("run", required=False)
+@click.option("--since", "news", is_flag=True, help="Only what changed since you last decided, remarked or read it.")
 @BY
-def show(call: Call, run: str | None) -> int:
+def show(call: Call, run: str | None, news: bool) -> int:
     """Where RUN stands: what is done and what is to come, its files, remarks and decisions, its open checkpoint.
 
     At a checkpoint also what the remarks made there weigh, which remarks nobody has answered yet, whether another round
-    would likely change anything, and what it would take.
+    would likely change anything; of each option who would work, what that takes, and what speaks against it.
     """
+    from msgspec.structs import replace
+
     from reconvene.app import queries
     from reconvene.app.measures import review
+    from reconvene.app.outlook import with_outlook
     from reconvene.app.views.companion_talk import spent
 
     engine, found = open_run(call, run)
-    shown = queries.show(engine, found)
-    put_run(call, shown, review(engine, found), spent(engine.load(found)))
+    if news:
+        return _put_news(call, engine, found)
+    shown, beside = queries.show(engine, found), review(engine, found)
+    if shown.checkpoint is not None:
+        shown = replace(shown, checkpoint=with_outlook(engine, found, shown.checkpoint, beside))
+    put_run(call, shown, beside, spent(engine.load(found)))
+    return 0
+
+
+def _put_news(call: Call, engine: Engine, run: str) -> int:
+    from reconvene.app.since import since
+    from reconvene.desk_wiring import read_up_to
+    from reconvene.doors.shared.news_lines import lines
+
+    found = since(engine, run, call.by, read_up_to(call.home, call.by, run))
+    if call.as_json:
+        put_json({"run": run, "since": found})
+        return 0
+    for line in lines(found):
+        say(line)
     return 0
 
 

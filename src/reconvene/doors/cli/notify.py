@@ -60,7 +60,7 @@ def retry(call: Call, name: str | None) -> int:
     return answer(call, {"due": count}, told + (f"; send them: {call.command('notify', 'send')}" if count else ""))
 
 
-@command("Example:\n  */5 * * * * cd /srv/plans && reconvene notify send   # from cron, where nobody serves or works")
+@command("Example:\n  reconvene notify send             # from cron, where nobody serves or works; `tick` does it too")
 def send(call: Call) -> int:
     """Send what is due now, and stop. Whoever serves or works does this by itself."""
     import asyncio

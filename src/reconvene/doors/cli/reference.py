@@ -47,7 +47,9 @@ on this machine. Every other command exits with 0 when it worked.
 
 With `--json`, `run`, `resume` and `decide` print one object: `run`, `status` (`queued`, `running`, `waiting`,
 `paused`, `completed`, `failed`, `aborted`), `phase`, `round` and `checkpoint` (`id`, `question`, `prompt`, `options`
-with what each `leads` to and whether it `ends` the run early, `fields`, `show_files`, `digest`, `status`,
+with what each `leads` to and whether it `ends` the run early, in `show` also what it `takes` (`agents`, `calls`,
+`minutes`, `tokens`, `cost`, `stop`), why it is recommended (`because`), what speaks `against` it, which option it is
+the `same_as`, and why it is `final`, where it cannot be taken back, `fields`, `show_files`, `digest`, `status`,
 `attention`, with `fields` the `answers` so far, `feedback`, the question for remarks, where there is one, `outputs`,
 the first `lines` of what each `agent` wrote, `missing`, the agents that gave nothing, and `changed`, where another round changed something: for each `agent` a
 sentence of what it said, `was`, and of what it says now, `is`, and what else differs, `also`; with `since_try` since a
@@ -62,7 +64,8 @@ into a prompt. A piece of a run that was split also has `parent`, `piece` (its k
 `remarks` made there with `level` and `reason`, `open` ones, the `preview` of another round, the stop `meter`), `talk`
 (what was said in a phase whose agents talk with you: `kind`, `who`, `round`, `text`), `bindings` (`agent`, absent
 where it is for all agents of a model, `who`, `by`, `at`, `source`), `settled` (decisions about trouble) and more;
-`remark` adds `understood` and `remarks`; `check` prints the `problems` of the file and, under `here`, the `lacks` of this machine;
+`show --since` prints one with `since` (`after`, `at`, `what`, `decided`, `worked`, and `news`: `kind`, `text`, `was`,
+`now`, `who`, `id`, `at`, `how`, what matters first); `remark` adds `understood` and `remarks`; `check` prints the `problems` of the file and, under `here`, the `lacks` of this machine;
 `ledger` and `stats` print an object each; `gaps` prints one with `gaps` (those asked
 for), `open`, `by_severity`, `state`, `rounds` (the convergence table) and `chart`, or about one gap `gap`, `moments`,
 `issues`, `conflicts`, `decisions` and more; `rounds` prints one with `rounds` (`serial`, `phase`, `n`, `outcome`,

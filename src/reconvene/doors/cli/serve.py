@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 PORT = 7467
 _HERE = "127.0.0.1"
 _NAMES_HERE = (_HERE, "localhost", "::1")
-_FILE = click.Path(exists=True, dir_okay=False)
 
 
 class Place(NamedTuple):
@@ -74,8 +73,8 @@ Examples:
     "--allowed-host", "names", multiple=True, metavar="NAME",
     help="A name by which people find the server; may be repeated.",
 )  # fmt: skip
-@click.option("--tls-cert", type=_FILE, default=None, metavar="FILE", help="The certificate, in PEM.")
-@click.option("--tls-key", type=_FILE, default=None, metavar="FILE", help="Its key.")
+@click.option("--tls-cert", default="", metavar="FILE", help="The certificate, in PEM.")
+@click.option("--tls-key", default="", metavar="FILE", help="Its key.")
 @click.option("--behind-proxy", is_flag=True, help="A proxy in front speaks https with people.")
 @click.option("--workflow", "workflows", multiple=True, metavar="FILE", help="A workflow that may be started, too.")
 @click.option("--no-open", is_flag=True, help="Do not open a browser.")
@@ -87,8 +86,8 @@ def serve(
     port: int,
     host: str,
     names: tuple[str, ...],
-    tls_cert: str | None,
-    tls_key: str | None,
+    tls_cert: str,
+    tls_key: str,
     behind_proxy: bool,
     workflows: tuple[str, ...],
     no_open: bool,
@@ -114,7 +113,7 @@ def serve(
     from reconvene.people_wiring import open_people
 
     open_engine(call).log.close()  # a home is made here, or refused, before anything is served
-    place = Place(host, port, names, tls_cert or "", tls_key or "", behind_proxy)
+    place = Place(host, port, names, tls_cert, tls_key, behind_proxy)
     people = open_people(call.home)
     _require_safe(place, bool(people.everyone()))
     quiet = call._replace(quiet=True)

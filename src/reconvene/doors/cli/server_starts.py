@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from reconvene.doors.cli.common import Call
 from reconvene.doors.cli.named_workflow import file_of, load
+from reconvene.doors.http.begun_runs import Ready
 from reconvene.doors.http.refusals import WrongField
-from reconvene.doors.http.starting import Ready
 
 if TYPE_CHECKING:
     from reconvene.core.definition.run_inputs import Values
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class ServerStarts:
-    """doors.http.starting.Starts. `files`: workflows that are named beside the packaged ones."""
+    """doors.http.begun_runs.Starts. `files`: workflows that are named beside the packaged ones."""
 
     def __init__(self, call: Call, files: tuple[str, ...]) -> None:
         from reconvene.wire.packaged import packaged

@@ -73,6 +73,8 @@ def started(
         note(f"before it comes to building: {warning}")
     if not played:
         say_ungated(engine, loaded)
+        for line in who_is_missing(loaded, call.home):
+            note(f"! {line}")
     for line in kept_in if not call.as_json else ():
         note(line)
     return engine, engine.start(
@@ -119,6 +121,25 @@ def say_ungated(engine: Engine, workflow: Workflow) -> None:
 
     if not engine.judge_model and (asking := asking_gates(workflow)):
         note(f"! {ungated(asking)}")
+
+
+def who_is_missing(workflow: Workflow, home: str) -> list[str]:
+    """Of the people and teams for whom checkpoints wait, those who could not decide them here."""
+    from reconvene.core.definition.workflow import every_phase
+    from reconvene.core.facts.named_people import named
+
+    asked = [phase.checkpoint for phase in every_phase(workflow) if phase.checkpoint is not None]
+    who = {one for point in asked for one in (*point.who, *(point.late.who if point.late else ()))}
+    few = any(option.needs > 1 for point in asked for option in point.options)
+    if not who and not few:
+        return []
+    from reconvene.people_wiring import deciders
+
+    known = deciders(home)
+    if known is None:
+        return ["a checkpoint of this workflow waits for certain people, and nobody is set up here: reconvene people"]
+    missing = named(sorted(who - known), "and")
+    return [f"checkpoints wait for {missing}, who cannot decide here: reconvene people"] if missing else []
 
 
 def check_live(call: Call, workflow: Workflow) -> None:

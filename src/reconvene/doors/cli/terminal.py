@@ -163,9 +163,12 @@ class _Sitting:
         return summary.checkpoint
 
     def _now(self) -> Checkpoint | None:
+        """With what each option takes."""
         from reconvene.app import queries
+        from reconvene.app.outlook import with_outlook
 
-        return queries.standing(self._engine, self._run).checkpoint
+        point = queries.standing(self._engine, self._run).checkpoint
+        return with_outlook(self._engine, self._run, point, None) if point is not None else None
 
     def _hear(self, title: str, *, in_editor: bool = False, brief: bool = False) -> None:
         """Remarks, recorded, and what follows from them."""

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from reconvene.core.facts.commands import Command
     from reconvene.core.facts.state import RunState
     from reconvene.desk_ports import Desk
+    from reconvene.doors.http.begun_runs import Starts
     from reconvene.doors.http.callers import Caller
-    from reconvene.doors.http.starting import Starts
 
 T = TypeVar("T")
 

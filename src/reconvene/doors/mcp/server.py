@@ -136,12 +136,15 @@ def _add_decide(server: Server, served: Served, deciding: Deciding) -> None:
         deciding.shown(shown.run, shown.version)
         try:
             command = decision(served, answered, deciding.by, DOOR)
-            served.engine.submit(shown.run, command, once=True)
+            state = served.engine.submit(shown.run, command, once=True)
         except Repeated as error:
             return clean(error.message)
         except ReconveneError as error:
             raise ToolError(clean(offered.told(error))) from error
-        return f"{deciding.by or 'The person'} decided {command.option!r} in {shown.run}. {deciding.decided(shown.run)}"
+        who = deciding.by or "The person"
+        if state.world.open is not None and state.world.open.id == command.checkpoint:
+            return f"{who} chose {command.option!r} in {shown.run}. It needs others as well: nothing is decided yet."
+        return f"{who} decided {command.option!r} in {shown.run}. {deciding.decided(shown.run)}"
 
     about = "Has the client ask its person to decide the open checkpoint{}. The answer is theirs alone."
 

@@ -9,7 +9,7 @@ from msgspec.structs import asdict
 from reconvene.app import queries
 from reconvene.doors.http import acts, run_acts
 from reconvene.doors.http.acts import Said, Told
-from reconvene.doors.rest import shapes
+from reconvene.doors.rest import bodies
 from reconvene.errors import Repeated
 
 if TYPE_CHECKING:
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
     from reconvene.doors.rest.operations import Asked
 
 
-def said(remarks: Iterable[shapes.RemarkBody]) -> list[Said]:
+def said(remarks: Iterable[bodies.RemarkBody]) -> list[Said]:
     return [
         Said(one.text, one.kind, one.target, one.was, one.now, *(_lines(one.on) if one.on is not None else ()))
         for one in remarks
     ]
 
 
-def _lines(on: shapes.Lines) -> tuple[str, str, int, int]:
+def _lines(on: bodies.Lines) -> tuple[str, str, int, int]:
     return on.path, on.version, on.first, on.last
 
 
@@ -34,7 +34,7 @@ def _lines(on: shapes.Lines) -> tuple[str, str, int, int]:
 
 
 async def decide(asked: Asked) -> object:
-    body = await asked.body(shapes.DecisionBody)
+    body = await asked.body(bodies.DecisionBody)
     return await _decided(
         asked,
         acts.decide(
@@ -51,7 +51,7 @@ async def decide(asked: Asked) -> object:
 
 
 async def decide_calls(asked: Asked) -> object:
-    body = await asked.body(shapes.RulingsBody)
+    body = await asked.body(bodies.RulingsBody)
     rulings = {name: (one.ruling, one.words) for name, one in body.calls.items()}
     return await _decided(
         asked, acts.decide_calls(asked.service, asked.caller, asked.run, rulings, version=asked.version)
@@ -69,7 +69,7 @@ async def _decided(asked: Asked, work: Awaitable[RunState]) -> object:
 
 
 async def roll_back(asked: Asked) -> object:
-    body = await asked.body(shapes.RollbackBody)
+    body = await asked.body(bodies.RollbackBody)
     await acts.roll_back(
         asked.service,
         asked.caller,
@@ -83,7 +83,7 @@ async def roll_back(asked: Asked) -> object:
 
 
 async def answers(asked: Asked) -> object:
-    body = await asked.body(shapes.AnswersBody)
+    body = await asked.body(bodies.AnswersBody)
     await acts.save_answers(asked.service, asked.caller, asked.run, body.checkpoint, body.fields)
     return await _standing(asked)
 
@@ -97,7 +97,7 @@ async def _standing(asked: Asked, **more: object) -> object:
 
 
 async def assign(asked: Asked) -> object:
-    body = await asked.body(shapes.AssignBody)
+    body = await asked.body(bodies.AssignBody)
     return await run_acts.assign(asked.service, asked.caller, asked.run, body.who)
 
 
@@ -105,13 +105,13 @@ async def assign(asked: Asked) -> object:
 
 
 async def remark(asked: Asked) -> object:
-    body = await asked.body(shapes.RemarksBody)
+    body = await asked.body(bodies.RemarksBody)
     told = await acts.remark(asked.service, asked.caller, asked.run, said(body.remarks), understand=body.understand)
     return _told(told)
 
 
 async def read_remark(asked: Asked) -> object:
-    body = await asked.body(shapes.ReadingBody)
+    body = await asked.body(bodies.ReadingBody)
     return _told(await acts.read_remark(asked.service, asked.caller, asked.run, asked.path("id"), asdict(body)))
 
 
@@ -131,27 +131,27 @@ def _told(told: Told) -> object:
 
 
 async def pause(asked: Asked) -> object:
-    body = await asked.body(shapes.PauseBody)
+    body = await asked.body(bodies.PauseBody)
     return await run_acts.pause(asked.service, asked.caller, asked.run, now=body.now)
 
 
 async def resume(asked: Asked) -> object:
-    await asked.body(shapes.NothingBody)
+    await asked.body(bodies.NothingBody)
     return await run_acts.resume(asked.service, asked.caller, asked.run)
 
 
 async def abort(asked: Asked) -> object:
-    body = await asked.body(shapes.SaidBody)
+    body = await asked.body(bodies.SaidBody)
     return await run_acts.abort(asked.service, asked.caller, asked.run, said(body.remarks))
 
 
 async def replan(asked: Asked) -> object:
-    body = await asked.body(shapes.AgainBody)
+    body = await asked.body(bodies.AgainBody)
     return await run_acts.replan(asked.service, asked.caller, asked.run, said(body.remarks), run_again=body.run_again)
 
 
 async def reopen(asked: Asked) -> object:
-    body = await asked.body(shapes.ReopenBody)
+    body = await asked.body(bodies.ReopenBody)
     return await run_acts.reopen(
         asked.service,
         asked.caller,
@@ -165,7 +165,7 @@ async def reopen(asked: Asked) -> object:
 
 
 async def fork(asked: Asked) -> object:
-    body = await asked.body(shapes.ForkBody)
+    body = await asked.body(bodies.ForkBody)
     return await run_acts.fork(asked.service, asked.caller, asked.run, body.at)
 
 
@@ -174,9 +174,9 @@ async def disallow(asked: Asked) -> object:
 
 
 async def move_in_queue(asked: Asked) -> object:
-    body = await asked.body(shapes.PositionBody)
+    body = await asked.body(bodies.PositionBody)
     position = await run_acts.move_in_queue(asked.service, asked.caller, asked.run, body.position)
-    return shapes.Position(asked.run, position)
+    return bodies.Position(asked.run, position)
 
 
 async def drop_from_queue(asked: Asked) -> object:

@@ -14,16 +14,16 @@ from starlette.responses import Response
 
 from reconvene.app.views.encoding import encoded
 from reconvene.desk_ports import MOST_UPLOAD
-from reconvene.doors.http import asking, starting
+from reconvene.doors.http import begun_runs, companion_asked
 from reconvene.doors.http.refusals import Missing, TooLarge, Unreadable, WrongField, WrongMedia
-from reconvene.doors.rest import shapes
+from reconvene.doors.rest import bodies
 
 if TYPE_CHECKING:
     from starlette.types import Message
 
     from reconvene.core.definition.workflow import Workflow
     from reconvene.desk_ports import Upload
-    from reconvene.doors.http.starting import Starts
+    from reconvene.doors.http.begun_runs import Starts
     from reconvene.doors.rest.operations import Asked
 
 _BESIDE = 64 * 1024  # bytes of a form beside its file
@@ -32,34 +32,34 @@ _BESIDE = 64 * 1024  # bytes of a form beside its file
 async def workflows(asked: Asked) -> object:
     starts = asked.service.starts
     if starts is None:
-        return shapes.Workflows(())
+        return bodies.Workflows(())
     shown = await asked.service.do(
         lambda engine: tuple(_workflow(starts, name, starts.workflow(name)) for name in starts.files())
     )
-    return shapes.Workflows(shown)
+    return bodies.Workflows(shown)
 
 
 async def workflow(asked: Asked) -> object:
     name = asked.path("workflow")
-    starts = starting.require_starts(asked.service)
-    return await asked.service.do(lambda engine: _workflow(starts, name, starting.require_workflow(starts, name)))
+    starts = begun_runs.require_starts(asked.service)
+    return await asked.service.do(lambda engine: _workflow(starts, name, begun_runs.require_workflow(starts, name)))
 
 
-def _workflow(starts: Starts, name: str, found: Workflow) -> shapes.WorkflowShown:
+def _workflow(starts: Starts, name: str, found: Workflow) -> bodies.WorkflowShown:
     inputs = tuple(
-        shapes.InputShown(key, spec.type, spec.required, spec.description, spec.default)
+        bodies.InputShown(key, spec.type, spec.required, spec.description, spec.default)
         for key, spec in found.inputs.items()
     )
     settings = {key: msgspec.to_builtins(spec) for key, spec in found.settings.items()}
     sources = tuple(starts.sources()) if any(one.type == "sources" for one in inputs) else ()
-    return shapes.WorkflowShown(
+    return bodies.WorkflowShown(
         name, found.description, inputs, settings, tuple(found.agents), starts.has_recording(name), sources
     )
 
 
 async def start(asked: Asked) -> object:
-    body = await asked.body(shapes.StartBody)
-    run = await starting.start(
+    body = await asked.body(bodies.StartBody)
+    run = await begun_runs.start(
         asked.service,
         asked.caller,
         body.workflow,
@@ -112,7 +112,7 @@ def _now() -> str:
 
 async def uploads(asked: Asked) -> object:
     found = await asyncio.to_thread(asked.service.desk.uploads, asked.caller.name)
-    return shapes.UploadList(tuple(map(_upload, found)))
+    return bodies.UploadList(tuple(map(_upload, found)))
 
 
 async def drop_upload(asked: Asked) -> object:
@@ -123,16 +123,16 @@ async def drop_upload(asked: Asked) -> object:
     return None
 
 
-def _upload(one: Upload) -> shapes.UploadShown:
-    return shapes.UploadShown(one.digest, one.name, one.size, one.at, one.run)
+def _upload(one: Upload) -> bodies.UploadShown:
+    return bodies.UploadShown(one.digest, one.name, one.size, one.at, one.run)
 
 
 # --- the companion ---
 
 
 async def ask(asked: Asked) -> object:
-    body = await asked.body(shapes.QuestionBody)
+    body = await asked.body(bodies.QuestionBody)
     if not body.text.strip():
         raise WrongField("text", "the question is empty")
-    reply = await asking.ask(asked.service, asked.caller, asked.run, body.text)
-    return shapes.Answered(asked.run, reply.asked, reply.said, reply.understood, reply.facts, reply.hint)
+    reply = await companion_asked.ask(asked.service, asked.caller, asked.run, body.text)
+    return bodies.Answered(asked.run, reply.asked, reply.said, reply.understood, reply.facts, reply.hint)

@@ -12,12 +12,13 @@ from starlette.responses import Response
 from reconvene.app import as_sent, index, kit_views, measures, queries, round_tries, run_queue
 from reconvene.app.file_comments import comments as every_comment
 from reconvene.app.file_versions import version_of, versions
+from reconvene.app.outlook import with_outlook
 from reconvene.app.views import companion_talk, tool_calls
 from reconvene.app.views.projections import remarks
 from reconvene.app.views.remark_lives import ledger_of, page_of
 from reconvene.doors.http.acts import last_shown, note_shown, require_run
 from reconvene.doors.http.refusals import Missing
-from reconvene.doors.rest import shapes
+from reconvene.doors.rest import bodies
 from reconvene.errors import StoreError, UserError
 
 if TYPE_CHECKING:
@@ -39,11 +40,11 @@ async def of_run(asked: Asked, look: Callable[[Engine, str], T]) -> T:
 
 
 async def me(asked: Asked) -> object:
-    return shapes.Me(asked.caller.name, asked.caller.role, asked.caller.teams)
+    return bodies.Me(asked.caller.name, asked.caller.role, asked.caller.teams)
 
 
 async def inbox(asked: Asked) -> object:
-    query, caller = asked.query(shapes.Inbox), asked.caller
+    query, caller = asked.query(bodies.Inbox), asked.caller
     if not query.mine:
         return await asked.service.do(lambda engine: _page(engine, "waiting", query))
 
@@ -61,11 +62,11 @@ async def inbox(asked: Asked) -> object:
 
 
 async def runs(asked: Asked) -> object:
-    query = asked.query(shapes.Runs)
+    query = asked.query(bodies.Runs)
     return await asked.service.do(lambda engine: _page(engine, query.status, query))
 
 
-def _page(engine: Engine, status: str | None, query: shapes.Page) -> Response:
+def _page(engine: Engine, status: str | None, query: bodies.Page) -> Response:
     """Rows are shown as they are kept: encoded runs."""
     found = index.page(engine.log, status, query.after, query.limit)
     driven = engine.log.driven() if any(row.status == "running" for row in found.rows) else frozenset()
@@ -84,8 +85,8 @@ def _as_page(rows: Sequence[str], after: str) -> Response:
 async def queue(asked: Asked) -> object:
     def look(engine: Engine) -> object:
         rows = enumerate(run_queue.in_order(engine.log), 1)
-        return shapes.Queue(
-            tuple(shapes.Queued(at, one.run, one.parent, one.title, one.workflow, one.started) for at, one in rows)
+        return bodies.Queue(
+            tuple(bodies.Queued(at, one.run, one.parent, one.title, one.workflow, one.started) for at, one in rows)
         )
 
     return await asked.service.do(look)
@@ -129,34 +130,34 @@ async def checkpoint(asked: Asked) -> object:
         if standing.checkpoint is None:
             raise Missing(f"{run} is {standing.status}: no checkpoint of it is open.")
         note_shown(asked.service, asked.caller, run, standing.checkpoint)
-        return standing.checkpoint
+        return with_outlook(engine, run, standing.checkpoint, measures.review(engine, run))
 
     return await of_run(asked, look)
 
 
 async def shown(asked: Asked) -> object:
-    return await of_run(asked, lambda engine, run: shapes.LastShown(run, last_shown(asked.service, asked.caller, run)))
+    return await of_run(asked, lambda engine, run: bodies.LastShown(run, last_shown(asked.service, asked.caller, run)))
 
 
 async def events(asked: Asked) -> object:
-    query = asked.query(shapes.EventsAfter)
+    query = asked.query(bodies.EventsAfter)
 
     def look(engine: Engine, run: str) -> object:
         found = queries.events(engine, run, query.after, query.limit)
         more = found and found[-1].seq < engine.log.head(run)
         rows = tuple(_with(one) for one in found)
-        return shapes.Events(run, rows, found[-1].seq if more else 0)
+        return bodies.Events(run, rows, found[-1].seq if more else 0)
 
     return await of_run(asked, look)
 
 
 async def files(asked: Asked) -> object:
-    return await of_run(asked, lambda engine, run: shapes.Files(run, queries.files(engine, run)))
+    return await of_run(asked, lambda engine, run: bodies.Files(run, queries.files(engine, run)))
 
 
 async def file(asked: Asked) -> object:
     """As bytes that no browser takes for a page."""
-    query, path = asked.query(shapes.OneVersion), asked.path("path")
+    query, path = asked.query(bodies.OneVersion), asked.path("path")
 
     def look(engine: Engine, run: str) -> bytes:
         version = query.version
@@ -189,23 +190,23 @@ def raw(data: bytes) -> Response:
 
 
 async def file_versions(asked: Asked) -> object:
-    query = asked.query(shapes.OfFile)
-    return await of_run(asked, lambda engine, run: shapes.Versions(run, tuple(versions(engine, run, query.path))))
+    query = asked.query(bodies.OfFile)
+    return await of_run(asked, lambda engine, run: bodies.Versions(run, tuple(versions(engine, run, query.path))))
 
 
 async def diff(asked: Asked) -> object:
-    query = asked.query(shapes.Between)
-    return await of_run(asked, lambda engine, run: shapes.Diff(run, queries.diff(engine, run, query.old, query.new)))
+    query = asked.query(bodies.Between)
+    return await of_run(asked, lambda engine, run: bodies.Diff(run, queries.diff(engine, run, query.old, query.new)))
 
 
 async def outputs(asked: Asked) -> object:
-    query = asked.query(shapes.Outputs)
+    query = asked.query(bodies.Outputs)
 
     def look(engine: Engine, run: str) -> object:
         if not query.agent and not query.round and not queries.attempts(engine, run):
-            return shapes.AttemptsShown(run, ())
+            return bodies.AttemptsShown(run, ())
         rows = queries.wrote(engine, run, query.agent, query.round)
-        return shapes.AttemptsShown(run, tuple(_attempt(engine, row) for row in rows))
+        return bodies.AttemptsShown(run, tuple(_attempt(engine, row) for row in rows))
 
     return await of_run(asked, look)
 
@@ -226,7 +227,7 @@ def _content(engine: Engine, row: Attempt, part: str) -> str:
 
 
 async def ledger(asked: Asked) -> object:
-    query = asked.query(shapes.LedgerPage)
+    query = asked.query(bodies.LedgerPage)
 
     def look(engine: Engine, run: str) -> object:
         book = measures.ledger(engine, run)
@@ -259,7 +260,7 @@ async def gaps(asked: Asked) -> object:
 async def views(asked: Asked) -> object:
     def look(engine: Engine, run: str) -> object:
         found = kit_views.views(engine, run).offered
-        return shapes.Views(run, tuple(shapes.ViewOffered(one.name, one.kit, one.view.help) for one in found))
+        return bodies.Views(run, tuple(bodies.ViewOffered(one.name, one.kit, one.view.help) for one in found))
 
     return await of_run(asked, look)
 
@@ -272,47 +273,47 @@ async def view(asked: Asked) -> object:
             offered = kit_views.find(engine, run, name)
         except UserError as error:
             raise Missing(error.message, hint=error.hint) from None
-        return shapes.ViewRows(run, offered.kit, offered.name, tuple(kit_views.rows(engine, run, offered)))
+        return bodies.ViewRows(run, offered.kit, offered.name, tuple(kit_views.rows(engine, run, offered)))
 
     return await of_run(asked, look)
 
 
 async def talk(asked: Asked) -> object:
-    return await of_run(asked, lambda engine, run: shapes.Talk(run, queries.talk(engine, run)))
+    return await of_run(asked, lambda engine, run: bodies.Talk(run, queries.talk(engine, run)))
 
 
 async def rounds(asked: Asked) -> object:
     return await of_run(
-        asked, lambda engine, run: shapes.Rounds(run, tuple(one.shown() for one in round_tries.rounds(engine, run)))
+        asked, lambda engine, run: bodies.Rounds(run, tuple(one.shown() for one in round_tries.rounds(engine, run)))
     )
 
 
 async def calls(asked: Asked) -> object:
-    query = asked.query(shapes.OfAgent)
+    query = asked.query(bodies.OfAgent)
 
     def look(engine: Engine, run: str) -> object:
         events = (event for _, event in engine.log.read(run))
-        return shapes.Calls(run, tuple(tool_calls.calls(events, engine.log.artefact, query.agent)))
+        return bodies.Calls(run, tuple(tool_calls.calls(events, engine.log.artefact, query.agent)))
 
     return await of_run(asked, look)
 
 
 async def allowed(asked: Asked) -> object:
     def look(engine: Engine, run: str) -> object:
-        return shapes.AllowedCalls(run, tuple(tool_calls.allowed(engine.load(run).record.allowed.values())))
+        return bodies.AllowedCalls(run, tuple(tool_calls.allowed(engine.load(run).record.allowed.values())))
 
     return await of_run(asked, look)
 
 
 async def comments(asked: Asked) -> object:
-    query = asked.query(shapes.OfFile)
-    return await of_run(asked, lambda engine, run: shapes.Comments(run, every_comment(engine, run, query.path)))
+    query = asked.query(bodies.OfFile)
+    return await of_run(asked, lambda engine, run: bodies.Comments(run, every_comment(engine, run, query.path)))
 
 
 async def all_remarks(asked: Asked) -> object:
     def look(engine: Engine, run: str) -> object:
         state = engine.load(run)
-        return shapes.Remarks(run, remarks(state, state.record.remarks.values()))
+        return bodies.Remarks(run, remarks(state, state.record.remarks.values()))
 
     return await of_run(asked, look)
 
@@ -324,6 +325,6 @@ async def stats(asked: Asked) -> object:
 async def conversation(asked: Asked) -> object:
     def look(engine: Engine, run: str) -> object:
         found = companion_talk.entries(engine.log.read(run), engine.log.artefact)
-        return shapes.Conversation(run, tuple(found))
+        return bodies.Conversation(run, tuple(found))
 
     return await of_run(asked, look)

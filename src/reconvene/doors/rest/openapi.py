@@ -11,8 +11,8 @@ from typing import Any
 import msgspec
 from starlette.responses import HTMLResponse
 
+from reconvene.doors.rest.bodies import Problem
 from reconvene.doors.rest.operations import Operation
-from reconvene.doors.rest.shapes import Problem
 
 _REF = "#/components/schemas/{name}"
 _PARAMETER = re.compile(r"\{(\w+)\}")

@@ -16,7 +16,7 @@ from reconvene.app.views.encoding import encoded
 from reconvene.app.views.read_model import Event
 from reconvene.doors.http.live import Changed, Progress
 from reconvene.doors.http.refusals import WrongField
-from reconvene.doors.rest import shapes
+from reconvene.doors.rest import bodies
 from reconvene.doors.rest.looking import of_run
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ async def of_any_run(asked: Asked) -> object:
 def _last(asked: Asked) -> int:
     given = asked.request.headers.get("last-event-id", "")
     if not given:
-        return asked.query(shapes.StreamAfter).after
+        return asked.query(bodies.StreamAfter).after
     if not given.isascii() or not given.isdecimal() or len(given) > _MOST_ID:
         raise WrongField("Last-Event-ID", "Last-Event-ID is the number of an event.")
     return int(given)

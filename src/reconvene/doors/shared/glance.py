@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from reconvene.doors.shared.harmless import one_line
 
 if TYPE_CHECKING:
-    from reconvene.app.views.read_model import Checkpoint, Item, Option, Project, Run, Written
+    from reconvene.app.views.read_model import Checkpoint, Item, Option, Project, Run, Takes, Written
 
 _MOST_WRITTEN = 12
 
@@ -19,11 +19,25 @@ def items_line(items: Sequence[Item]) -> str:
 
 
 def aside(option: Option) -> str:
-    """What follows from an option, and what it wants: `one more round of Views; with your words`"""
+    """What follows from an option, what it takes and wants: `one more round of Views; 3 calls; with your words`"""
     parts = [one_line(option.leads)] if option.leads else []
+    parts += [", ".join(takes_parts(option.takes))] if option.takes else []
     parts += ["with your words"] if option.remark == "required" else []
     parts += [f"asks for {', '.join(one_line(field.id) for field in option.fields)}"] if option.fields else []
     return "; ".join(parts)
+
+
+def takes_parts(takes: Takes) -> list[str]:
+    """`9 calls`, `47k tokens`, `under a minute`, `about $0.40`"""
+    if not takes.agents:
+        return ["no agent works"]
+    parts = [f"{takes.calls} call{'s' * (takes.calls != 1)}"]
+    if takes.tokens:
+        parts.append(f"{takes.tokens / 1000:.0f}k tokens" if takes.tokens >= 1000 else f"{takes.tokens} tokens")
+    if takes.minutes is None:
+        return [*parts, "not measured yet"]
+    parts.append("under a minute" if takes.minutes < 1 else f"about {takes.minutes:.0f} min")
+    return [*parts, *([f"about ${takes.cost:.2f}"] if takes.cost else [])]
 
 
 def found_lines(run: Run) -> list[str]:

@@ -10,7 +10,7 @@ from reconvene.doors.shared.advice import changed_lines
 from reconvene.doors.shared.asked_of import asked_of
 from reconvene.doors.shared.comment_lines import still_open
 from reconvene.doors.shared.fields import mark, title_of
-from reconvene.doors.shared.glance import written_lines
+from reconvene.doors.shared.glance import takes_parts, written_lines
 from reconvene.doors.shared.harmless import clean, one_line
 from reconvene.doors.shared.options import listed, on_offer
 
@@ -60,7 +60,21 @@ def option_lines(options: Iterable[Option]) -> Iterator[list[str]]:
         marks = ["recommended"] * option.recommend + ["with feedback"] * (option.remark == "required")
         marks += [f"needs {option.needs} people"] * (option.needs > 1)
         first = line + (f"  [{', '.join(marks)}]" if marks else "")
-        yield [first, *([f"   {one_line(option.leads)}"] if option.leads and option.available else [])]
+        yield [first, *(f"   {below}" for below in (_below(option) if option.available else ()))]
+
+
+def _below(option: Option) -> Iterator[str]:
+    if option.leads:
+        yield one_line(option.leads)
+    if option.takes is not None:
+        stop = f"; stops {one_line(option.takes.stop)}" if option.takes.stop else ""
+        yield f"{', '.join(takes_parts(option.takes))}{stop}"
+    if option.because:
+        yield f"for it: {one_line(option.because, 160)}"
+    if option.against:
+        yield f"against it: {one_line(option.against, 160)}"
+    if option.final:
+        yield f"cannot be taken back: {one_line(option.final, 160)}"
 
 
 def to_read(checkpoint: Checkpoint, hand: Hand = PLAIN) -> list[str]:

@@ -18,7 +18,7 @@ from starlette.routing import Route
 
 from reconvene.companion.open_cites import open_cite
 from reconvene.companion.tool_scope import Scope
-from reconvene.doors.http import asking
+from reconvene.doors.http import companion_asked
 from reconvene.doors.http.refusals import Missing, WrongField
 from reconvene.doors.shared.carried_out import about, shown
 from reconvene.doors.web.drawing import drawn_text
@@ -67,7 +67,7 @@ def routes(service: Service) -> list[Route]:
             raise WrongField("question", "the question is empty")
         caller = caller_of(asks)
         if "text/event-stream" not in asks.headers.get("accept", ""):
-            await asking.ask(service, caller, run, text)
+            await companion_asked.ask(service, caller, run, text)
             return RedirectResponse(f"/runs/{quote(run, safe='')}/companion#last", 303)
         loop, told = asyncio.get_running_loop(), asyncio.Queue[str]()
 
@@ -75,7 +75,7 @@ def routes(service: Service) -> list[Route]:
             if progress.what in ("output", "text") and progress.detail:
                 loop.call_soon_threadsafe(told.put_nowait, _event(progress.what, progress.detail[:2000]))
 
-        answer = asyncio.ensure_future(asking.ask(service, caller, run, text, listener))
+        answer = asyncio.ensure_future(companion_asked.ask(service, caller, run, text, listener))
 
         async def lines() -> AsyncIterator[str]:
             while not answer.done() or not told.empty():
@@ -99,7 +99,9 @@ def routes(service: Service) -> list[Route]:
         run, form = asks.path_params["run"], await asks.form()
         said = str(form.get("number", ""))
         number = int(said) if said.isascii() and said.isdecimal() and len(said) < 7 else 0
-        done = await asking.carry_out(service, caller_of(asks), run, number, str(form.get("words", "")).strip())
+        done = await companion_asked.carry_out(
+            service, caller_of(asks), run, number, str(form.get("words", "")).strip()
+        )
         return RedirectResponse(f"/runs/{quote(run, safe='')}/companion?done={quote(done)}#last", 303)
 
     async def cite(asks: Request) -> Response:
@@ -126,7 +128,7 @@ def routes(service: Service) -> list[Route]:
 
 async def _conversation(service: Service, run: str) -> tuple[list[Said], dict[int, list[Offer]], int]:
     """The latest entries, what each proposes, and how many are left out."""
-    every = await asking.conversation(service, run)
+    every = await companion_asked.conversation(service, run)
 
     def offers(engine: Engine) -> dict[int, list[Offer]]:
         made: dict[int, list[Offer]] = {}

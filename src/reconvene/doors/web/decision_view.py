@@ -32,9 +32,9 @@ if TYPE_CHECKING:
     from reconvene.doors.http.callers import Caller
     from reconvene.doors.web.drafted_decisions import Note, Prepared
 
-LONGEST_GOAL, LONGEST_QUESTION, LONGEST_SIDE, LONGEST_LEAD = 140, 160, 190, 110  # characters on the first screen
+LONGEST_GOAL, LONGEST_QUESTION, LONGEST_SIDE, LONGEST_LEAD = 100, 150, 125, 100  # characters on the first screen
 MOST_NEEDS = 3
-MOST_FACTS = 4
+MOST_FACTS = 3
 FEW_OPTIONS = 4  # up to so many, each shows what it takes; of more, the chosen one does
 _FIRST_WORDS = 420  # characters of what there is to read that stand on the page at once
 _ASKED_FOR = ("focal_question", "question", "goal", "description", "task", "topic", "feature", "request", "brief")
@@ -174,7 +174,7 @@ def _goal(engine: Engine, run: str, session: Session) -> str:
 def _phase(session: Session, run: Run) -> str:
     node = session.book.nodes.get(run.phase or "")
     name = (node.phase.title or run.phase or "") if node else run.phase or ""
-    return f"{one_line(name, 60)}{f', round {run.round}' if run.round else ''}"
+    return f"{one_line(name, 44)}{f', round {run.round}' if run.round else ''}"
 
 
 def _place(session: Session) -> str:
@@ -188,7 +188,8 @@ def _lead(point: Checkpoint) -> str:
     """The sentence of the workflow's own that stands before the question."""
     own = [line.strip() for one in to_read(point) if not one.theirs for line in one.text.split("\n") if line.strip()]
     last = one_line(own[-1].strip("*_# "), LONGEST_LEAD) if own else ""
-    return last if last and last != one_line(point.question) and len(last) > 15 else ""
+    room = len(point.question) <= LONGEST_LEAD
+    return last if room and last != one_line(point.question) and len(last) > 15 else ""
 
 
 def _asked_words(point: Checkpoint) -> tuple[str, str]:
@@ -226,11 +227,11 @@ def _facts(news: Since) -> list[Fact]:
     for one in news.news:
         by_kind.setdefault(one.kind, []).append(one)
     for one in by_kind.get("trouble", [])[:1]:
-        found.append(Fact("Went wrong", one_line(one.text, 110), good=False, at="log"))
+        found.append(Fact("Went wrong", one_line(one.text, 70), good=False, at="log"))
     for one in by_kind.get("decided", [])[-1:]:
         found.append(Fact("Decided", f"{one.who} chose “{one_line(one.text, 50)}”"))
     for one in by_kind.get("said", [])[-1:]:
-        found.append(Fact("Said", "", one_line(one.text, 110), one.who, at="ledger"))
+        found.append(Fact("Said", "", one_line(one.text, 80), one.who, at="ledger"))
     for one in by_kind.get("became", [])[-1:]:
         found.append(Fact("You said", "", one_line(one.was, 70), one.text, one.how != "declined", "ledger"))
     for one in by_kind.get("ratings", [])[:1]:
@@ -270,7 +271,7 @@ def _none_of(every: Sequence[Need]) -> str:
     kinds = {one.kind for one in every}
     names = {"field": "questions", "remark": "open remarks", "comment": "open comments", "torn": "disagreements"}
     none = [f"no {name}" for kind, name in names.items() if kind not in kinds]
-    return " · ".join(none[:3])
+    return " · ".join(none[:3]) if len(every) < MOST_NEEDS else ""
 
 
 # --- what there is to read ---

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from reconvene.app.views.beside import Review
     from reconvene.app.views.read_model import Checkpoint, Run
 
-_LONGEST = 120
+_LONGEST = 76
 _FEW = 2  # questions that are told one by one
 
 

@@ -21,10 +21,10 @@ from starlette.routing import Route
 
 from reconvene.companion.drafting import instructed_input
 from reconvene.desk_ports import MOST_UPLOAD
-from reconvene.doors.http import starting
-from reconvene.doors.http.asking import ask_about_draft
+from reconvene.doors.http import begun_runs
+from reconvene.doors.http.begun_runs import OF_FILES, require_starts, require_workflow
+from reconvene.doors.http.companion_asked import ask_about_draft
 from reconvene.doors.http.refusals import Missing, TooLarge, WrongField
-from reconvene.doors.http.starting import OF_FILES, require_starts, require_workflow
 from reconvene.doors.web.drawing import page
 from reconvene.doors.web.rendered import markdown
 from reconvene.doors.web.run_drawing import caller_of
@@ -110,12 +110,12 @@ def routes(service: Service) -> list[Route]:
                 return await ask(asks, typed, found, said("question"))
             given = _given(found, typed)
             if said("act") == "start":
-                run = await starting.start(
+                run = await begun_runs.start(
                     service, caller, typed.workflow, given, settings=settings, models=models, recorded=typed.recorded,
                     draft=typed.draft,
                 )  # fmt: skip
                 return RedirectResponse(f"/runs/{quote(run.run, safe='')}", 303)
-            await starting.look(
+            await begun_runs.look(
                 service, caller, typed.workflow, given, settings=settings, models=models, recorded=typed.recorded
             )
         except UserError as error:

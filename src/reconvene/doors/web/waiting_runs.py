@@ -6,19 +6,23 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from reconvene.app import index
+from reconvene.core.facts.named_people import is_among
 from reconvene.doors.shared.harmless import one_line
 from reconvene.doors.web.worded import plural
+from reconvene.errors import UserError
+from reconvene.ports import IndexRow
 
 if TYPE_CHECKING:
     from reconvene.app.engine import Engine
-    from reconvene.app.index import Listed
     from reconvene.desk_ports import Snooze
     from reconvene.doors.http.callers import Caller
 
 PAGE = 20
-_SCANNED = 2_000  # rows that are looked at for one page of a search
+_CHUNK = 250  # rows that a search reads at once
+_SCANNED = 2_000  # and that it looks at for one page
 _LONGEST_FACT = 150
 URGENT = ("attention", "calls")
 SHOWN = {
@@ -71,22 +75,30 @@ class Wanted(Struct, frozen=True):
 
 
 def inbox(engine: Engine, caller: Caller, wanted: Wanted, snoozed: Mapping[str, Snooze], now: str) -> Inbox:
+    """A row is decoded once, and only where it may be shown: most of those that a search looks at are not."""
     words = wanted.words.casefold().split()
     found: list[Waiting] = []
-    after, looked = wanted.after, 0
-    while len(found) < PAGE and looked < _SCANNED:
-        page = index.page(engine.log, "waiting", after, PAGE)
-        for at, row in enumerate(page.rows):
-            one = _line(row, caller)
-            put_off = _put_off(engine, row.run, snoozed, now)
-            if _fits(one, row, words, wanted.show, put_off=bool(put_off)):
-                found.append(_with(one, put_off))
-            if len(found) == PAGE and at + 1 < len(page.rows):
-                return _sorted(found, row.run)
-        looked, after = looked + len(page.rows), page.next
-        if not after:
-            break
+    after, looked = _cursor(engine, wanted.after), 0
+    while looked < _SCANNED:
+        rows = engine.log.index(status="waiting", after=after, limit=_CHUNK if words else PAGE + 1)
+        for row in rows:
+            if len(found) == PAGE:
+                return _sorted(found, after)
+            after = row.run
+            if all(word in row.doc.casefold() for word in words):
+                one, put_off = _line(engine, row, caller), _put_off(engine, row.run, snoozed, now)
+                if _fits(one, words, wanted.show, put_off=bool(put_off)):
+                    found.append(replace(one, until=put_off) if put_off else one)
+        looked += len(rows)
+        if len(rows) < (_CHUNK if words else PAGE + 1):
+            return _sorted(found, "")
     return _sorted(found, after)
+
+
+def _cursor(engine: Engine, after: str) -> str:
+    if after and engine.log.index_row(after) is None:
+        raise UserError(f"{after!r} is no cursor of this list", hint="begin with the first page")
+    return after
 
 
 def _sorted(found: list[Waiting], after: str) -> Inbox:
@@ -105,47 +117,45 @@ def _put_off(engine: Engine, run: str, snoozed: Mapping[str, Snooze], now: str) 
     return found.until or "something happens" if found and found.holds(now, engine.log.head(run)) else ""
 
 
-def _with(one: Waiting, put_off: str) -> Waiting:
-    from msgspec.structs import replace
-
-    return replace(one, until=put_off) if put_off else one
-
-
-def _fits(one: Waiting, row: Listed, words: list[str], show: str, *, put_off: bool) -> bool:
+def _fits(one: Waiting, words: list[str], show: str, *, put_off: bool) -> bool:
     if put_off != (show == "snoozed"):
         return False
     if (show == "me" and not one.yours) or (show == "due" and not one.deadline):
         return False
     if show not in ("", "snoozed", "me", "due") and one.kind != show:
         return False
-    if not words:
-        return True
-    text = f"{row.run} {row.workflow} {one.question} {one.fact} {one.where} {row.title}".casefold()
+    text = f"{one.run} {one.workflow} {one.question} {one.fact} {one.where}".casefold() if words else ""
     return all(word in text for word in words)
 
 
-def _line(row: Listed, caller: Caller) -> Waiting:
-    doc = index.document(_row_of(row)) or {}
+def _line(engine: Engine, row: IndexRow, caller: Caller) -> Waiting:
+    doc = index.document(row)
+    if doc is None:  # it is made anew from the log
+        row = IndexRow(*index.read(engine.log, row)[:6])
+        doc = index.document(row) or {}
     point: dict[str, Any] = doc.get("checkpoint") or {}
+    awaits: dict[str, Any] = doc.get("provider") or {}
     kind, tag = _kind(point)
-    fact, quoted = _fact(point, row.asks)
-    count = f", round {doc['round']}" if doc.get("round") else ""
-    queued = plural(row.children, "run") + " came of it" if row.children else ""
+    asks = point.get("question") or point.get("prompt") or awaits.get("why", "")
+    fact, quoted = _fact(point, asks)
+    who, children = tuple(point.get("who", ())), len(doc.get("children", ()))
+    chose = [one["user"] for one in point.get("approvals", ()) if one.get("counts")]
+    yours = bool(point) and (not who or is_among(caller.name, caller.teams, who)) and caller.name not in chose
     return Waiting(
         row.run,
-        one_line(row.asks, 140),
+        one_line(asks, 140),
         fact,
         quoted,
         tag,
         kind,
-        f"{row.phase}{count}" if row.phase else "",
+        (doc.get("phase") or "") + (f", round {doc['round']}" if doc.get("round") else ""),
         row.workflow,
-        point.get("opened") or row.since or row.updated,
-        queued,
-        row.waits_for(caller.name, caller.teams),
-        ", ".join(one.removeprefix("team:") for one in row.who),
-        row.deadline,
-        row.late,
+        point.get("opened") or awaits.get("since") or row.updated,
+        f"{plural(children, 'run')} came of it" if children else "",
+        yours,
+        ", ".join(one.removeprefix("team:") for one in who),
+        point.get("deadline", ""),
+        bool(point.get("late")),
         _then(point),
     )
 
@@ -168,12 +178,6 @@ def _kind(point: dict[str, Any]) -> tuple[str, str]:
     if point.get("attention"):
         return "attention", "needs attention"
     return ("fields", plural(len(fields), "question")) if fields else ("", "")
-
-
-def _row_of(row: Listed) -> Any:
-    from reconvene.ports import IndexRow
-
-    return IndexRow(*row[:6])
 
 
 def _fact(point: dict[str, Any], question: str) -> tuple[str, bool]:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from reconvene.doors.shared.glance import takes_parts
 from reconvene.doors.shared.harmless import one_line
 
 if TYPE_CHECKING:
@@ -50,19 +51,17 @@ def cut(text: str, width: int) -> str:
     return one_line(text, width)
 
 
+def sentence(text: str, width: int) -> str:
+    """On one line, with a capital at its beginning and a point at its end."""
+    short = one_line(text, width)
+    return short[:1].upper() + short[1:] + ("" if short.endswith((".", "…", "?", "!")) else ".")
+
+
 def takes(what: Takes) -> str:
-    """`9 calls · 47k tokens · under a minute · no cost`"""
-    if not what.agents:
-        return "no agent works"
-    parts = [plural(what.calls, "call")]
-    if what.tokens:
-        parts.append(f"{what.tokens / 1000:.0f}k tokens" if what.tokens >= 1000 else plural(what.tokens, "token"))
-    if what.minutes is None:
-        return " · ".join([*parts, "not measured yet"])
-    parts.append("under a minute" if what.minutes < 1 else f"about {what.minutes:.0f} min")
-    return " · ".join([*parts, *([f"about ${what.cost:.2f}"] if what.cost else [])])
+    """`9 calls · 47k tokens · under a minute`"""
+    return " · ".join(takes_parts(what))
 
 
 FILTERS: dict[str, Callable[..., str]] = {
-    "plural": plural, "when": when, "long_since": long_since, "cut": cut, "takes": takes,
+    "plural": plural, "when": when, "long_since": long_since, "cut": cut, "takes": takes, "sentence": sentence,
 }  # fmt: skip

@@ -1,0 +1,101 @@
+"""Deciding in a real browser: without JavaScript by plain forms, with it by keys, with what is typed kept."""
+
+from __future__ import annotations
+
+from playwright.sync_api import expect
+from tests.browser.conftest import NARROW, Open
+from tests.browser.serving import Served, engine_of
+
+from reconvene.core.facts import commands as c
+
+
+def _decided(server: Served, run: str) -> list[tuple[str, str]]:
+    engine = engine_of(server.home)
+    try:
+        return [(one.option, one.feedback) for one in engine.load(run).record.decisions.values()]
+    finally:
+        engine.log.close()
+
+
+def test_one_reads_comments_and_decides_without_javascript(open_page: Open, server: Served) -> None:
+    page = open_page("/", scripts=False, size=NARROW)
+    page.get_by_role("link", name="All tests passing?").first.click()
+    page.goto(f"{server.url}/runs/quality-gate-2/decide")
+    page.locator("#say").fill("An expired cart must be refused.")
+    page.get_by_role("button", name="Add, and read it back").click()
+    expect(page.locator(".note q")).to_have_text("An expired cart must be refused.")
+    page.get_by_text("Yes, continue", exact=True).click()
+    page.locator(".bar .main").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Recorded: Yes, continue")
+    assert _decided(server, "quality-gate-2") == [("Yes, continue", "An expired cart must be refused.")]
+
+
+def test_no_single_key_decides_and_the_button_says_what_is_recorded(open_page: Open, server: Served) -> None:
+    page = open_page("/runs/quality-gate-3/decide")
+    expect(page.locator("#do")).to_have_text("Choose an option")
+    expect(page.locator("#record")).to_be_disabled()
+    for key in "123456789jkrwc?":
+        page.keyboard.press(key)
+        page.keyboard.press("Escape")
+        page.locator("body").click(position={"x": 2, "y": 2})
+    assert _decided(server, "quality-gate-3") == []
+    page.keyboard.press("1")
+    expect(page.locator("#do")).to_have_text("Yes, continue")
+    page.keyboard.press("r")
+    with page.expect_response("**/draft"):
+        page.keyboard.type("Mind the cart.")
+    expect(page.locator("#do")).to_have_text("Yes, continue, with 1 note")
+    page.reload()
+    expect(page.locator("#say")).to_have_value("Mind the cart.")
+    page.locator("#say").press("Control+Enter")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Recorded: Yes, continue")
+    assert _decided(server, "quality-gate-3") == [("Yes, continue", "Mind the cart.")]
+
+
+def test_text_that_is_selected_can_be_remarked_on(open_page: Open) -> None:
+    page = open_page("/runs/job-1/decide?file=plan.md")
+    page.locator(".doc p").first.scroll_into_view_if_needed()
+    page.evaluate(
+        """() => { const range = document.createRange(); range.selectNodeContents(document.querySelector(".doc p"));
+        getSelection().addRange(range); document.dispatchEvent(new Event("mouseup")); }"""
+    )
+    page.get_by_role("toolbar").get_by_role("button", name="Replace").click()
+    assert page.locator("#say").input_value().startswith("Replace “")
+    assert page.locator("#note-path").input_value() == "plan.md"
+    assert int(page.locator("#note-first").input_value()) > 0
+
+
+def test_a_page_that_is_out_of_date_says_so_and_keeps_what_was_typed(open_page: Open, server: Served) -> None:
+    page = open_page("/runs/quality-gate-4/decide")
+    page.keyboard.press("1")
+    page.locator("#say").fill("Mind the cart.")
+    engine = engine_of(server.home)
+    engine.submit("quality-gate-4", c.AddRemark(c.RemarkIn("Our bank agreed."), "ben"))
+    engine.log.close()
+    page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+    expect(page.locator("#stale")).to_be_visible()
+    expect(page.locator("#record")).to_be_disabled()
+    expect(page.locator("#say")).to_have_value("Mind the cart.")
+
+
+def test_the_inbox_is_walked_with_keys(open_page: Open) -> None:
+    page = open_page("/")
+    page.keyboard.press("j")
+    page.keyboard.press("j")
+    page.keyboard.press("k")
+    first = page.locator("[data-step]").first
+    expect(first).to_be_focused()
+    page.keyboard.press("/")
+    expect(page.locator("#search")).to_be_focused()
+    page.keyboard.press("Escape")
+    first.focus()
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/decide")
+
+
+def test_light_and_dark_are_kept(open_page: Open) -> None:
+    for scripts in (True, False):
+        page = open_page("/", scripts=scripts)
+        page.get_by_role("button", name="Light / dark").click()
+        page.goto(page.url)
+        assert page.locator("html").get_attribute("data-theme") == "dark"
