@@ -107,7 +107,8 @@ def _storable(text: str) -> str:
 
 
 def _name(text: str) -> str:
-    return short(" ".join(text.split()))
+    """What a name may be; with control characters it is refused."""
+    return short(" ".join("".join(one for one in text if one.isprintable() or one == " ").split()))
 
 
 def addresses(engine: Engine, run: str) -> Iterator[str]:
