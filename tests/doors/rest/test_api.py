@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from reconvene.app import index, queries
-from reconvene.app.views.encoding import encoded
+from commands import Command
+from reconvene.app import index
 from reconvene.doors.rest.routes import OPERATIONS, PREFIX
 from served_home import DRAFT, Ground
 
@@ -49,11 +49,10 @@ def test_lists_go_page_by_page_and_hold_what_the_command_line_prints(made: Groun
     assert found == rows
 
 
-def test_a_run_is_shown_as_show_prints_it(made: Ground, client: TestClient) -> None:
+def test_a_run_is_shown_as_show_prints_it(made: Ground, client: TestClient, reconvene: Command) -> None:
     run = made.parked()
     shown = client.get(f"{API}/runs/{run}", headers=made.person("ada", "viewer")).json()
-    same = json.loads(encoded(queries.show(made.engine, run)))
-    assert {key: shown[key] for key in same} == same
+    assert shown == reconvene("--home", made.home, "show", run, "--json").object
     assert "preview" in shown["review"]
 
 

@@ -54,6 +54,8 @@ OPERATIONS: tuple[Op, ...] = (
     Op("GET", f"{_RUN}/checkpoint", "checkpoint", "decisions",
        "The open checkpoint; its ETag is the version that a decision names.", looking.checkpoint, Checkpoint,
        tagged=True, refuses=(404,)),
+    Op("GET", f"{_RUN}/since", "since", "decisions", "What changed since you last decided, remarked or read it.",
+       looking.since, dict, refuses=(404,)),
     Op("GET", f"{_RUN}/shown", "shown", "decisions", "The version of a checkpoint that was last shown to you.",
        looking.shown, bodies.LastShown, refuses=(404,)),
     Op("POST", f"{_RUN}/decision", "decide", "decisions", "Answer the open checkpoint.", changing.decide, Run,
