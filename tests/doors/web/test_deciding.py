@@ -209,3 +209,14 @@ def test_a_run_that_does_not_wait_says_so(made: Ground, browser: TestClient) -> 
 def test_there_is_no_such_run(browser: TestClient) -> None:
     assert browser.get("/runs/nobody-1/decide").status_code == 404
     assert HOST in str(browser.base_url)
+
+
+def test_approving_may_set_what_the_run_may_cost(made: Ground, browser: TestClient) -> None:
+    run = made.parked()
+    html = browser.get(f"/runs/{run}/decide").text
+    wrong = browser.post(f"/runs/{run}/decide", data=_sent(html, option="Go on", limits="1", cost_limit="much"))
+    assert (wrong.status_code, "is no amount in USD" in wrong.text) == (422, True)
+    assert not made.state(run).record.decisions
+    browser.post(f"/runs/{run}/decide", data=_sent(html, option="Go on", limits="1", cost_limit="$2.50"))
+    assert made.state(run).record.ceiling == 2.5
+    assert made.state(run).record.decisions[1].option == "Go on"

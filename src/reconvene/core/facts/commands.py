@@ -262,6 +262,15 @@ class Resume(Struct, frozen=True):
     door: str = ""
 
 
+class SetLimits(Struct, frozen=True):
+    """What the run may cost in all, in USD (0 = as the workflow says), and which tools ask a person first."""
+
+    cost: float = 0.0
+    ask: tuple[str, ...] = ()
+    by: str = ""
+    door: str = ""
+
+
 class BindAgents(Struct, frozen=True):
     """Who carries agents out from the next attempt on; each for an agent, a group, or every agent of a model."""
 
@@ -383,6 +392,7 @@ Command = (
     | Pause
     | Resume
     | BindAgents
+    | SetLimits
     | Upgrade
     | Reopen
     | Abort

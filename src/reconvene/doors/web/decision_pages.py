@@ -18,7 +18,8 @@ from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from reconvene.app import queries
-from reconvene.doors.http import acts
+from reconvene.doors.http import acts, run_acts
+from reconvene.doors.http.refusals import WrongField
 from reconvene.doors.http.told_errors import status_of
 from reconvene.doors.shared.fields import answer_in
 from reconvene.doors.shared.options import fields_of, match_option
@@ -239,6 +240,9 @@ class _Pages:
         fields = _answers(point, option, form) if point is not None else {}
         said = [one.said() for one in kept.notes]
         said += [_note(form).said()] if kept.words.strip() else []
+        if "limits" in form:
+            ask = [value for value in form.getlist("ask_first") if isinstance(value, str)]
+            await run_acts.set_limits(self._service, caller, run, _dollars(_word(form, "cost_limit")), ask)
         await acts.decide(
             self._service,
             caller,
@@ -307,6 +311,14 @@ def _note(form: FormData) -> Note:
 def _number(form: FormData, name: str) -> int:
     found = _word(form, name)
     return int(found) if found.isdecimal() and len(found) < 8 else 0
+
+
+def _dollars(text: str) -> float:
+    plain = text.strip().removeprefix("$").strip()
+    try:
+        return float(plain) if plain else 0.0
+    except ValueError:
+        raise WrongField("cost_limit", f"{text!r} is no amount in USD", hint="write 2.50, or nothing") from None
 
 
 def _about(asks: Request) -> dict[str, str]:
