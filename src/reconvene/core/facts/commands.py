@@ -16,16 +16,7 @@ from reconvene.core.facts.call_commands import EndCall as EndCall
 from reconvene.core.facts.call_commands import RecordToolPages as RecordToolPages
 from reconvene.core.facts.call_commands import RecordTurn as RecordTurn
 from reconvene.core.facts.call_commands import StartCall as StartCall
-from reconvene.core.facts.events import (
-    CompanionSaid,
-    DiffSince,
-    FileOut,
-    LeftOut,
-    Lines,
-    Ref,
-    RemarkAdded,
-    Usage,
-)
+from reconvene.core.facts.events import CompanionSaid, DiffSince, FileOut, LeftOut, Lines, Ref, RemarkAdded, Usage
 
 Answers = dict[str, object]  # by id of a field
 
