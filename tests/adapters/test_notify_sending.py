@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as some
 
 from posts import PostServer
-from reconvene.adapters.notify import ChildSender
+from reconvene.adapters.notify import ChildSender, sending
 from reconvene.adapters.notify.send_child import without_address
 from reconvene.adapters.notify.webhook_signing import headers, key_of
 from reconvene.message_ports import Destination, Letter
@@ -150,3 +150,8 @@ def test_no_reason_names_a_part_of_an_address(path: str, secret: str) -> None:
 
 def test_a_destination_shows_no_address() -> None:
     assert repr(Destination("chat", "slack://t0ken", secret="s3cret")) == "<Destination chat (webhook)>"
+
+
+def test_without_apprise_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sending, "find_spec", lambda name: None)
+    assert send(Destination("chat", "json://x")) == ["Apprise is not installed: pip install 'reconvene[notify]'"]

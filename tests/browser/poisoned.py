@@ -52,7 +52,7 @@ class Texts:
     """One payload after the other, from one of them on."""
 
     def __init__(self, first: int) -> None:
-        self._all = payloads()
+        self._all = [_storable(one) for one in payloads()]
         self._next = first
         self.used: list[str] = []
 
@@ -87,27 +87,28 @@ def poison(home: Path, first: int) -> Poisoned:
     run = engine.start(parse_workflow(FLOW), {"description": texts.next()}, by=_name(texts.next()))
     engine.drive_sync(run)
     on = Lines("plain.md", engine.load(run).world.files["plain.md"].digest, 2, 2)
-    engine.submit(run, c.AddRemark(c.RemarkIn(_storable(texts.next()), on=on), _name(texts.next()), "browser"))
-    said = (c.RemarkIn(_storable(texts.next()), "correction"),)
+    engine.submit(run, c.AddRemark(c.RemarkIn(texts.next(), on=on), _name(texts.next()), "browser"))
+    said = (c.RemarkIn(texts.next(), "correction"),)
     point = engine.load(run).world.open
     assert point is not None, engine.load(run)
     engine.submit(run, c.AnswerCheckpoint(point.id, "Go on", remarks=said, by="ann", door="browser"))
     engine.drive_sync(run)
     talk = OfRun(engine, run)
-    talk.add(Said("person", _storable(texts.next()), by="ann", door="browser"))
-    offered = Proposed("remark", _storable(texts.next()))
-    talk.add(Said("companion", _storable(texts.next()), by="ann", door="browser", proposals=(offered,)))
+    talk.add(Said("person", texts.next(), by="ann", door="browser"))
+    offered = Proposed("remark", texts.next())
+    talk.add(Said("companion", texts.next(), by="ann", door="browser", proposals=(offered,)))
     asyncio.run(engine.close())
     return Poisoned(run, texts.used)
 
 
 def _storable(text: str) -> str:
-    """As whatever reads a request gives it: a half of a pair is no character."""
+    """As whatever reads an answer or a request gives it: halves of pairs cannot be recorded, and are refused."""
     return text.encode("utf-8", "replace").decode()
 
 
 def _name(text: str) -> str:
-    return short(" ".join(_storable(text).split()))
+    """What a name may be; with control characters it is refused."""
+    return short(" ".join("".join(one for one in text if one.isprintable() or one == " ").split()))
 
 
 def addresses(engine: Engine, run: str) -> Iterator[str]:

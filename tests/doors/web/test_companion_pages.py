@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from tests.doors.web.conftest import HOST, Desk, Parsed, engine
 
 from reconvene.app.views.companion_talk import Proposed, Said
@@ -72,3 +73,22 @@ def test_an_edit_is_applied_once_and_refused_where_the_file_has_changed(own_desk
 def test_an_empty_question_and_a_citation_of_nothing_are_told(own_desk: Desk) -> None:
     assert "the question is empty" in own_desk.post(f"/runs/{RUN}/companion", 422, question=" ")
     assert "is not found" in own_desk.get(f"/runs/{RUN}/cite?of=none.md:3", 404)
+
+
+def test_what_a_model_looks_at_and_writes_is_told_while_it_works(
+    own_desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from reconvene.testing.openai_server import Calls, OpenAIServer, Say
+
+    look = ("list_workspace_files", "{}")
+    with OpenAIServer(Calls((look,)), Say("There are <b>two</b> files.")) as server:
+        monkeypatch.setenv("OPENAI_API_KEY", "none")
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        monkeypatch.setenv("RECONVENE_COMPANION_MODEL", "openai:gpt-4o-mini")
+        answer = own_desk.client.post(
+            f"/runs/{RUN}/companion", data={"question": "Which files?"},
+            headers={**_FROM, "accept": "text/event-stream"},
+        )  # fmt: skip
+
+    assert "list_workspace_files" in answer.text.partition("event: answer")[0]
+    assert "There are &lt;b&gt;two&lt;/b&gt; files." in own_desk.get(f"/runs/{RUN}/companion")

@@ -146,3 +146,18 @@ def test_five_megabytes_of_one_line_are_a_bounded_page_with_the_whole_text_behin
         assert wrong_in(answer.text) == [], at
     assert "/raw?path=long.md" in poisoned_desk.get(f"/runs/{run}/file?path=long.md")
     assert poisoned_desk.get(f"/runs/{run}/raw?path=long.md") == line
+
+
+def test_bytes_that_are_no_text_are_shown_as_far_as_they_are(own_desk: Desk) -> None:
+    run, engine = "market-entry-1", engine_of(own_desk.home)
+    place = Path(engine.load(run).workspace)
+    (place / "broken.md").write_bytes(b"# \xff\xfe <script>x</script> caf\xe9\n")
+    (place / "binary.md").write_bytes(b"\x89PNG\r\n\x1a\n\x00\x00<script>")
+    engine.scan(run, by="ann")
+    engine.log.close()
+
+    for path, how in ((path, how) for path in ("broken.md", "binary.md") for how in ("rendered", "source", "diff")):
+        assert wrong_in(own_desk.get(f"/runs/{run}/file?path={path}&as={how}")) == []
+    assert "This is no text" in own_desk.get(f"/runs/{run}/file?path=binary.md")
+    raw = own_desk.client.get(f"/runs/{run}/raw?path=broken.md")
+    assert raw.content == b"# \xff\xfe <script>x</script> caf\xe9\n"

@@ -11,7 +11,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from reconvene.app.views.all_rounds import Round, rounds
+from reconvene.app.views.all_rounds import Round
 from reconvene.core.definition.workflow import Phase, Workflow
 from reconvene.core.facts import events as e
 from reconvene.core.facts.state import RunState
@@ -39,18 +39,21 @@ class PhaseMark(Struct, frozen=True):
     phases: tuple[PhaseMark, ...] = ()
 
 
-def phase_marks(workflow: Workflow, state: RunState, events: Sequence[e.AnyEvent]) -> tuple[PhaseMark, ...]:
-    known = _Known(state, events)
+def phase_marks(
+    workflow: Workflow, state: RunState, events: Sequence[e.AnyEvent], rounds: Sequence[Round]
+) -> tuple[PhaseMark, ...]:
+    """`rounds`: those that the events tell of."""
+    known = _Known(state, events, rounds)
     return tuple(known.mark(phase) for phase in workflow.phases)
 
 
 class _Known:
     """What the log tells of phases."""
 
-    def __init__(self, state: RunState, events: Sequence[e.AnyEvent]) -> None:
+    def __init__(self, state: RunState, events: Sequence[e.AnyEvent], rounds: Sequence[Round]) -> None:
         self._state = state
         self._rounds: dict[str, list[Round]] = {}
-        for one in rounds(events):
+        for one in rounds:
             self._rounds.setdefault(one.phase, []).append(one)
         self._entered = {event.phase for event in events if isinstance(event, e.PhaseEntered)}
         self._decided = {event.phase for event in events if isinstance(event, e.DecisionRecorded)}

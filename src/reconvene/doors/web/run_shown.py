@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from reconvene.app import as_of
-from reconvene.app.file_versions import versions
+from reconvene.app import as_of, queries
 from reconvene.app.views import projections, written
 from reconvene.app.views.all_rounds import Round, Tried, rounds
 from reconvene.app.views.phase_marks import phase_marks
@@ -22,7 +20,7 @@ from reconvene.doors.web.drawn_workflow import Picture, picture
 if TYPE_CHECKING:
     from reconvene.app.as_of import Moment
     from reconvene.app.engine import Engine
-    from reconvene.app.views.read_model import RunInFull
+    from reconvene.app.views.read_model import Child, RunInFull
     from reconvene.app.views.written import Attempt
     from reconvene.core.facts.round import TaskAt
 
@@ -70,8 +68,8 @@ class Page(Struct, frozen=True):
     timeline: Timeline
     told: tuple[Told, ...]
     versions: dict[str, int]
-    calls: int
     driven: bool
+    children: tuple[Child, ...] = ()
 
     @property
     def is_now(self) -> bool:
@@ -93,14 +91,14 @@ def run_page(engine: Engine, run: str, seq: int = 0) -> Page:
         at=then.log[-1][1].at,
         goal=goal_of(then),
         heading=_heading(then, shown, workers),
-        picture=picture(phase_marks(then.book.workflow, then.state, events)),
+        picture=picture(phase_marks(then.book.workflow, then.state, events, every)),
         workers=workers,
         rounds=every,
         timeline=timeline(every, decided, _at_work(then)),
         told=_told(shown),
-        versions=Counter(one.path for one in versions(engine, run)),
-        calls=sum(isinstance(event, e.CallEnded) for event in events),
+        versions=_times_written(events),
         driven=then.is_now and shown.status == "running" and run in engine.log.driven(),
+        children=queries.children(engine, then.state),
     )
 
 
@@ -139,6 +137,17 @@ def _where(then: Moment, shown: RunInFull) -> str:
     title = one_line(titles.get(shown.phase, shown.phase), 60)
     title = title[:1].upper() + title[1:]
     return f"{title}, round {shown.round}" if shown.round else title
+
+
+def _times_written(events: Sequence[e.AnyEvent]) -> dict[str, int]:
+    """How often each file was left otherwise than before."""
+    last, times = dict[str, str](), dict[str, int]()
+    for event in events:
+        for file in event.files if isinstance(event, e.StepClosed | e.FilesRendered | e.FilesEdited) else ():
+            if last.get(file.path) != file.digest:
+                last[file.path] = file.digest
+                times[file.path] = times.get(file.path, 0) + 1
+    return times
 
 
 # --- agents ---

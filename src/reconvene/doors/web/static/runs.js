@@ -25,6 +25,8 @@ function follow(now) {
     const held = now.contains(document.activeElement) ? document.activeElement.getAttribute("href") : null;
     now.replaceChildren(...new DOMParser().parseFromString(html, "text/html").body.childNodes);
     for (const [agent, text] of said) write(agent, text);
+    const asOf = $("[data-as-of]", now);
+    if (asOf) $("#as-of").textContent = asOf.dataset.asOf;
     if (held) $$("a", now).find(link => link.getAttribute("href") === held)?.focus();
   }
   const card = agent => $$(".agent.on", now).find(one => one.dataset.agent === agent);
