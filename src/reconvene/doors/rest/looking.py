@@ -14,6 +14,7 @@ from reconvene.app import as_sent, index, kit_views, measures, queries, round_tr
 from reconvene.app.file_comments import comments as every_comment
 from reconvene.app.file_versions import version_of, versions
 from reconvene.app.outlook import with_outlook
+from reconvene.app.since import since
 from reconvene.app.views import companion_talk, tool_calls
 from reconvene.app.views.projections import remarks
 from reconvene.app.views.remark_lives import ledger_of, page_of
@@ -134,6 +135,14 @@ async def checkpoint(asked: Asked) -> object:
             raise Missing(f"{run} is {standing.status}: no checkpoint of it is open.")
         note_shown(asked.service, asked.caller, run, standing.checkpoint)
         return with_outlook(engine, run, standing.checkpoint, measures.review(engine, run))
+
+    return await of_run(asked, look)
+
+
+async def since_then(asked: Asked) -> object:
+    def look(engine: Engine, run: str) -> object:
+        who = asked.caller.name
+        return since(engine, run, who, asked.service.desk.mark(who, run).read)
 
     return await of_run(asked, look)
 
