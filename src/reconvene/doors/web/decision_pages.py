@@ -281,8 +281,8 @@ def _typed(form: FormData) -> dict[str, str | list[str]]:
 
 
 def _answers(point: Checkpoint, option: str, form: FormData) -> dict[str, object]:
-    """In the types of the fields; what was left empty is no answer. Two options may ask for fields of one name: so those
-    of an option are sent with its number."""
+    """In the types of the fields; what was left empty is no answer. Two options may ask for fields of one name, so
+    those of an option are sent with its number."""
     chosen = match_option(point, option)
     number = next((at for at, one in enumerate(on_offer(point.options), 1) if one.label == chosen.label), 0)
     names = {one.id: one for one in point.fields} | {f"{number}|{one.id}": one for one in chosen.fields}
