@@ -39,6 +39,7 @@ _BESIDE = (
     e.LateOutputArchived,
     e.ArchivesPruned,
     e.AgentsBound,
+    e.LimitsSet,
     e.Paused,
     e.Resumed,
     e.TasksClaimed,

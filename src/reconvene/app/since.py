@@ -23,7 +23,7 @@ _ORDER = list(KINDS)
 _UNTOLD = (e.KeyIntroduced, e.CompanionSaid, e.RemarkRead, e.RunStarted, e.CallRuled, e.ArchivesPruned)
 _SPOKEN = {
     e.Paused: "paused the run", e.Resumed: "had the run go on", e.RunReopened: "took the run up again",
-    e.Replanned: "had it planned anew", e.AgentsBound: "named who carries agents out",
+    e.Replanned: "had it planned anew", e.AgentsBound: "named who carries agents out", e.LimitsSet: "set limits",
     e.Imported: "brought the run here",
     e.WorkflowUpgraded: "had the run go on with another workflow", e.RunEnded: "ended the run",
     e.Forked: "made the run from another one", e.ChildrenQueued: "put runs into the queue",

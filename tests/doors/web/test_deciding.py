@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from reconvene.core.facts import commands as c
+from reconvene.wire.workflow_file import parse_workflow
 from served_home import HOST, Ground, ground
 
 ANN = "ann"
@@ -209,3 +211,41 @@ def test_a_run_that_does_not_wait_says_so(made: Ground, browser: TestClient) -> 
 def test_there_is_no_such_run(browser: TestClient) -> None:
     assert browser.get("/runs/nobody-1/decide").status_code == 404
     assert HOST in str(browser.base_url)
+
+
+def test_approving_may_set_what_the_run_may_cost(made: Ground, browser: TestClient) -> None:
+    run = made.parked()
+    html = browser.get(f"/runs/{run}/decide").text
+    wrong = browser.post(f"/runs/{run}/decide", data=_sent(html, option="Go on", limits="1", cost_limit="much"))
+    assert (wrong.status_code, "is no amount in USD" in wrong.text) == (422, True)
+    assert not made.state(run).record.decisions
+    browser.post(f"/runs/{run}/decide", data=_sent(html, option="Go on", limits="1", cost_limit="$2.50"))
+    assert made.state(run).record.ceiling == 2.5
+    assert made.state(run).record.decisions[1].option == "Go on"
+
+
+TWICE = """
+name: twice
+agents: {writer: {}}
+phases:
+  - id: draft
+    rounds: {max: 5}
+    agents: [writer]
+    checkpoint:
+      question: Good?
+      fields: [{id: pick, type: choice, options: [a, b], prompt: Which?}]
+      options:
+        - {label: Redo, fields: [{id: reason, type: text, prompt: Why?, required: true}], then: again}
+        - {label: Drop, fields: [{id: reason, type: text, prompt: Why?, required: true}], then: {end: dropped}}
+"""
+
+
+def test_two_options_may_ask_for_fields_of_one_name(made: Ground, browser: TestClient) -> None:
+    run = made.engine.start(parse_workflow(TWICE), by="Olga")
+    made.drive(run)
+    html = browser.get(f"/runs/{run}/decide").text
+    filled = {"field:1|reason": "not this", "field:2|reason": "Nobody needs it.", "field:pick": "b"}
+    answer = browser.post(f"/runs/{run}/decide", data=_sent(html, option="Drop", **filled))
+    assert answer.status_code == 303, answer.text
+    taken = made.state(run).record.decisions[1]
+    assert json.loads(made.engine.log.artefact(taken.fields)) == {"pick": "b", "reason": "Nobody needs it."}

@@ -16,16 +16,7 @@ from reconvene.core.facts.call_commands import EndCall as EndCall
 from reconvene.core.facts.call_commands import RecordToolPages as RecordToolPages
 from reconvene.core.facts.call_commands import RecordTurn as RecordTurn
 from reconvene.core.facts.call_commands import StartCall as StartCall
-from reconvene.core.facts.events import (
-    CompanionSaid,
-    DiffSince,
-    FileOut,
-    LeftOut,
-    Lines,
-    Ref,
-    RemarkAdded,
-    Usage,
-)
+from reconvene.core.facts.events import CompanionSaid, DiffSince, FileOut, LeftOut, Lines, Ref, RemarkAdded, Usage
 
 Answers = dict[str, object]  # by id of a field
 
@@ -262,6 +253,15 @@ class Resume(Struct, frozen=True):
     door: str = ""
 
 
+class SetLimits(Struct, frozen=True):
+    """What the run may cost in all, in USD (0 = as the workflow says), and which tools ask a person first."""
+
+    cost: float = 0.0
+    ask: tuple[str, ...] = ()
+    by: str = ""
+    door: str = ""
+
+
 class BindAgents(Struct, frozen=True):
     """Who carries agents out from the next attempt on; each for an agent, a group, or every agent of a model."""
 
@@ -383,6 +383,7 @@ Command = (
     | Pause
     | Resume
     | BindAgents
+    | SetLimits
     | Upgrade
     | Reopen
     | Abort

@@ -888,6 +888,13 @@ class AgentsBound(Act, frozen=True, kw_only=True):
     bindings: tuple[Binding, ...]
 
 
+class LimitsSet(Act, frozen=True, kw_only=True):
+    """What the run may cost from now on in all, and which tools ask first, whatever the workflow says of them."""
+
+    cost: float = 0.0  # USD; 0 = as the workflow says
+    ask: tuple[str, ...] = ()  # tools as the workflow calls them: shell, sql, ...
+
+
 class WorkflowUpgraded(Act, frozen=True, kw_only=True):
     """The run goes on with another workflow. Its rounds so far were done with the one before."""
 
@@ -992,6 +999,7 @@ AnyEvent = (
     | Paused
     | Resumed
     | AgentsBound
+    | LimitsSet
     | WorkflowUpgraded
     | RunEnded
     | RunReopened

@@ -218,6 +218,15 @@ def _key_introduced(state: RunState, ev: e.KeyIntroduced) -> RunState:
     return _set_record(state, keys=state.record.keys.set(ev.key, ev))
 
 
+def _limits_set(state: RunState, ev: e.LimitsSet) -> RunState:
+    """What was added to the limit before is part of the new one."""
+    grants, funds = state.record.grants, state.record.funds
+    if ev.cost != state.record.ceiling:
+        grants = grants.delete("cost") if "cost" in grants else grants
+        funds = funds.delete("cost") if "cost" in funds else funds
+    return _set_record(state, ceiling=ev.cost, ask_first=ev.ask, grants=grants, funds=funds)
+
+
 def _agents_bound(state: RunState, ev: e.AgentsBound) -> RunState:
     before = state.record.bindings
     held = combined({name: at.binding for name, at in before.items()}, ev.bindings)
@@ -1226,6 +1235,7 @@ _HANDLERS: dict[type, _Handler] = cast(
         e.Paused: _paused,
         e.Resumed: _resumed,
         e.AgentsBound: _agents_bound,
+        e.LimitsSet: _limits_set,
         e.PhaseEntered: _phase_entered,
         e.PhaseSkipped: _phase_skipped,
         e.PhaseClosed: _phase_closed,

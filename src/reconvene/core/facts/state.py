@@ -268,6 +268,8 @@ class Record(Struct, frozen=True):
     notes: Map[int, Note] = Map()  # attempts that people are told of, in order, from 1
     grants: Map[str, int] = Map()  # limit → how much a person added; of a limit of cost, how often its size
     funds: Map[str, float] = Map()  # limit of cost → USD that a person added
+    ceiling: float = 0.0  # USD that the whole run may cost, as a person said; 0 = as the workflow says
+    ask_first: tuple[str, ...] = ()  # tools that ask, whatever the workflow says of them
     input_tokens: int = 0
     output_tokens: int = 0
     cost: float = 0.0

@@ -20,6 +20,7 @@ _TAKES: dict[type, tuple[Role, str]] = {
     c.DropQueued: ("decider", "to change the queue"),
     c.Pause: ("decider", "to pause a run"),
     c.Resume: ("decider", "to go on with a run"),
+    c.SetLimits: ("decider", "to set what a run may cost and which tools ask"),
     c.BindAgents: ("decider", "to say who carries agents out"),
     c.Upgrade: ("decider", "to change the workflow of a run"),
     c.Reopen: ("decider", "to reopen a run"),

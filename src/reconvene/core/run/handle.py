@@ -27,6 +27,7 @@ from reconvene.core.person import (
     binding,
     checkpoint,
     deciding,
+    limiting,
     mending,
     permitted,
     replanning,
@@ -168,6 +169,9 @@ def _dispatch(tx: Transaction, command: c.Command) -> None:
         case c.BindAgents():
             require_alive(tx)
             binding.bind(tx, command.bindings, command.by, command.door)
+        case c.SetLimits():
+            require_alive(tx)
+            limiting.set_limits(tx, command)
         case c.Upgrade():
             mending.upgrade(tx, command)
         case c.Reopen():

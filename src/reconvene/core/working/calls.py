@@ -123,11 +123,14 @@ def _asked(tx: Transaction, task: TaskAt, call: e.CallAsked, of: Mapping[str, st
 
 
 def _why(tx: Transaction, agent: str, tool: Tool, call: e.CallAsked) -> str:
-    if not tool.ask:
+    first = tool.name in tx.state.record.ask_first
+    if not tool.ask and not first:
         return ""
     arguments = arguments_of(tx.book.text(call.arguments))
     if any(allows(one, agent, call.tool, arguments) for one in tx.state.record.allowed.values()):
         return ""
+    if first and tool.ask != "always":
+        return f"{tool.name} asks first, as a person said"
     if tool.ask == "always":
         return f"{tool.name} always asks"
     seen = {"tool": call.tool, "args": arguments, "agent": agent, "phase": {"id": tx.frame.phase}}

@@ -22,7 +22,7 @@ class CostLimit(Struct, frozen=True):
     """A limit of cost, and what was spent of it. `name`: "cost", or "cost.NAME" of an agent or a group."""
 
     name: str
-    size: float  # as the workflow says; 0 = there is none
+    size: float  # as the workflow says, or a person; 0 = there is none
     allowed: float  # with what a person added
     spent: Spent
 
@@ -42,7 +42,7 @@ class CostLimit(Struct, frozen=True):
 def reached(state: RunState, book: Book, agent: str, unrecorded: float = 0.0) -> CostLimit | None:
     """The limit that keeps this agent from beginning. `unrecorded`: USD that have been spent and are not on record."""
     limits = book.workflow.limits
-    if not limits.cost and not limits.costs:
+    if not limits.cost and not limits.costs and not state.record.ceiling:
         return None
     names = [agent, *book.groups_of.get(agent, ())]
     for name in (TOTAL, *(f"{TOTAL}.{name}" for name in names if name in limits.costs)):
@@ -60,7 +60,7 @@ def budgets(state: RunState, book: Book) -> list[CostLimit]:
 def _limit(state: RunState, book: Book, name: str) -> CostLimit:
     limits, spent = book.workflow.limits, state.record.spent
     who = name.removeprefix(f"{TOTAL}.")
-    size = limits.cost if name == TOTAL else limits.costs[who]
+    size = (state.record.ceiling or limits.cost) if name == TOTAL else limits.costs[who]
     agents: Iterable[str] = spent if name == TOTAL else book.workflow.groups.get(who, (who,))
     allowed = size * (1 + state.record.grants.get(name, 0)) + state.record.funds.get(name, 0.0)
     used = reduce(Spent.plus, (spent[agent] for agent in agents if agent in spent), Spent())

@@ -44,6 +44,12 @@ async def resume(service: Service, caller: Caller, run: str) -> Run:
     return await _submitted(service, caller, run, c.Resume(caller.name, caller.door))
 
 
+async def set_limits(service: Service, caller: Caller, run: str, cost: float, ask: Sequence[str]) -> Run:
+    """What it may cost in all, in USD (0 = as the workflow says), and which tools ask first."""
+    caller.require("decider", "to set what a run may cost and which tools ask")
+    return await _submitted(service, caller, run, c.SetLimits(cost, tuple(ask), caller.name, caller.door))
+
+
 async def abort(service: Service, caller: Caller, run: str, remarks: Sequence[Said] = ()) -> Run:
     caller.require("decider", "to end a run")
 

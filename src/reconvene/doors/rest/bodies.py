@@ -143,6 +143,13 @@ class AssignBody(Body, frozen=True):
     who: Annotated[tuple[Annotated[str, Meta(min_length=1, max_length=200)], ...], Meta(min_length=1, max_length=50)]
 
 
+class LimitsBody(Body, frozen=True):
+    """What the run may cost in all, in USD (0 = as the workflow says), and which tools ask a person first."""
+
+    cost: Annotated[float, Meta(ge=0, le=1_000_000_000)] = 0.0
+    ask: Annotated[tuple[Annotated[str, Meta(min_length=1, max_length=200)], ...], Meta(max_length=50)] = ()
+
+
 class AnswersBody(Body, frozen=True):
     """Answers so far, by field; null takes one back."""
 

@@ -101,6 +101,11 @@ async def assign(asked: Asked) -> object:
     return await run_acts.assign(asked.service, asked.caller, asked.run, body.who)
 
 
+async def set_limits(asked: Asked) -> object:
+    body = await asked.body(bodies.LimitsBody)
+    return await run_acts.set_limits(asked.service, asked.caller, asked.run, body.cost, body.ask)
+
+
 # --- remarks ---
 
 

@@ -140,7 +140,7 @@ async def checkpoint(asked: Asked) -> object:
 async def since(asked: Asked) -> object:
     def look(engine: Engine, run: str) -> object:
         name = asked.caller.name
-        return {"run": run, "since": since_then(engine, run, name, asked.service.desk.mark(name, run).read)}
+        return since_then(engine, run, name, asked.service.desk.mark(name, run).read)
 
     return await of_run(asked, look)
 

@@ -8,6 +8,7 @@ from starlette.responses import Response
 from starlette.routing import Mount, Route, Router
 
 from reconvene.app.views.metrics import MetricsShown
+from reconvene.app.views.news import Since
 from reconvene.app.views.read_model import Checkpoint, Run
 from reconvene.app.views.remark_lives import Ledger
 from reconvene.doors.http.told_errors import problem
@@ -55,7 +56,7 @@ OPERATIONS: tuple[Op, ...] = (
        "The open checkpoint; its ETag is the version that a decision names.", looking.checkpoint, Checkpoint,
        tagged=True, refuses=(404,)),
     Op("GET", f"{_RUN}/since", "since", "decisions", "What changed since you last decided, remarked or read it.",
-       looking.since, dict, refuses=(404,)),
+       looking.since, Since, refuses=(404,)),
     Op("GET", f"{_RUN}/shown", "shown", "decisions", "The version of a checkpoint that was last shown to you.",
        looking.shown, bodies.LastShown, refuses=(404,)),
     Op("POST", f"{_RUN}/decision", "decide", "decisions", "Answer the open checkpoint.", changing.decide, Run,
@@ -68,6 +69,8 @@ OPERATIONS: tuple[Op, ...] = (
        changing.answers, Run, body=bodies.AnswersBody, refuses=(404,)),
     Op("PUT", f"{_RUN}/assignees", "assign", "decisions", "Hand the open checkpoint over to others.",
        changing.assign, Run, body=bodies.AssignBody, refuses=(404,)),
+    Op("PUT", f"{_RUN}/limits", "set_limits", "decisions", "What the run may cost, and which tools ask first.",
+       changing.set_limits, Run, body=bodies.LimitsBody, refuses=(404,)),
     Op("GET", f"{_RUN}/remarks", "remarks", "remarks", "What people said.", looking.all_remarks, bodies.Remarks,
        refuses=(404,)),
     Op("POST", f"{_RUN}/remarks", "remark", "remarks", "Say something that every later agent is shown.",

@@ -18,10 +18,11 @@ from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from reconvene.app import queries
-from reconvene.doors.http import acts
+from reconvene.doors.http import acts, run_acts
+from reconvene.doors.http.refusals import WrongField
 from reconvene.doors.http.told_errors import status_of
 from reconvene.doors.shared.fields import answer_in
-from reconvene.doors.shared.options import fields_of, match_option
+from reconvene.doors.shared.options import match_option, on_offer
 from reconvene.doors.web.calls_view import ANSWERS, CallView, answered, calls, writes_among_several
 from reconvene.doors.web.decision_view import DecisionView, view
 from reconvene.doors.web.documents_view import Documents, documents
@@ -239,6 +240,9 @@ class _Pages:
         fields = _answers(point, option, form) if point is not None else {}
         said = [one.said() for one in kept.notes]
         said += [_note(form).said()] if kept.words.strip() else []
+        if "limits" in form:
+            ask = [value for value in form.getlist("ask_first") if isinstance(value, str)]
+            await run_acts.set_limits(self._service, caller, run, _dollars(_word(form, "cost_limit")), ask)
         await acts.decide(
             self._service,
             caller,
@@ -277,16 +281,17 @@ def _typed(form: FormData) -> dict[str, str | list[str]]:
 
 
 def _answers(point: Checkpoint, option: str, form: FormData) -> dict[str, object]:
-    """In the types of the fields; what was left empty is no answer."""
-    known = fields_of(point, match_option(point, option))
+    """In the types of the fields; what was left empty is no answer. Two options may ask for fields of one name, so
+    those of an option are sent with its number."""
+    chosen = match_option(point, option)
+    number = next((at for at, one in enumerate(on_offer(point.options), 1) if one.label == chosen.label), 0)
+    names = {one.id: one for one in point.fields} | {f"{number}|{one.id}": one for one in chosen.fields}
     found: dict[str, object] = {}
     for name, given in _typed(form).items():
-        if name not in known:
-            continue
-        if isinstance(given, list):
-            found[name] = [one for one in given if one]
-        elif given.strip():
-            found[name] = [given] if known[name].type == "agents" else answer_in(known[name], given)
+        field = names.get(name)
+        values = [one for one in ([given] if isinstance(given, str) else given) if one.strip()]
+        if field is not None and values:
+            found[field.id] = values if field.type == "agents" else answer_in(field, values[-1])
     return found
 
 
@@ -307,6 +312,14 @@ def _note(form: FormData) -> Note:
 def _number(form: FormData, name: str) -> int:
     found = _word(form, name)
     return int(found) if found.isdecimal() and len(found) < 8 else 0
+
+
+def _dollars(text: str) -> float:
+    plain = text.strip().removeprefix("$").strip()
+    try:
+        return float(plain) if plain else 0.0
+    except ValueError:
+        raise WrongField("cost_limit", f"{text!r} is no amount in USD", hint="write 2.50, or nothing") from None
 
 
 def _about(asks: Request) -> dict[str, str]:

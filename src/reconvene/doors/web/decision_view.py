@@ -16,7 +16,9 @@ from reconvene.app.views.news import News, Since, counted
 from reconvene.core.facts.commands import RemarkIn
 from reconvene.core.facts.named_people import is_among
 from reconvene.core.kit_finder import reader
+from reconvene.core.person.limiting import tools_of
 from reconvene.core.shown import on_record
+from reconvene.core.working import spending
 from reconvene.doors.shared.harmless import clean, one_line
 from reconvene.doors.shared.options import on_offer
 from reconvene.doors.shared.passages import Passage, to_read, wanted
@@ -83,6 +85,14 @@ class ToRead(Struct, frozen=True):
     characters: int = 0
 
 
+class Limits(Struct, frozen=True):
+    """What a person may set with a decision: what the run may cost, and which tools ask first."""
+
+    spent: float
+    allowed: float  # 0 = there is no limit
+    tools: tuple[tuple[str, bool, bool], ...]  # its name, whether the workflow has it ask always, whether a person does
+
+
 class DecisionView(Struct, frozen=True):
     run: Run
     point: Checkpoint
@@ -110,6 +120,7 @@ class DecisionView(Struct, frozen=True):
     meter: Meter | None
     prepared: Prepared
     seq: int
+    limits: Limits
     yours: bool  # this person is among those who may decide
     votes: tuple[Approval, ...]
     several: int  # so many people the option needs that needs most
@@ -156,6 +167,7 @@ def view(engine: Engine, run: str, caller: Caller, read: int, prepared: Prepared
         review.meter if review else None,
         prepared,
         session.state.seq,
+        _limits(session),
         not point.who or is_among(caller.name, caller.teams, point.who),
         point.approvals,
         max((one.needs for one in point.options), default=1),
@@ -199,6 +211,15 @@ def _asked_words(point: Checkpoint) -> tuple[str, str]:
     if len(lines) == 1 and len(lines[0]) <= 120:
         return lines[0], ""
     return "", one_line(" ".join(lines[1:]), 120)
+
+
+def _limits(session: Session) -> Limits:
+    book, record = session.book, session.state.record
+    total = spending.budgets(session.state, book)[0]
+    used = [tool for agent in book.workflow.agents.values() for tool in agent.tools]
+    always = {tool.name for tool in used if tool.ask == "always"}
+    tools = tuple((name, name in always, name in record.ask_first) for name in tools_of(book))
+    return Limits(total.spent.cost, total.allowed, tools)
 
 
 # --- since you last looked ---
