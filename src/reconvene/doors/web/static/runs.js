@@ -107,6 +107,7 @@ function show(place, html) {
 }
 for (const place of $$("[data-companion]")) {
   const form = $$("form", place).pop();
+  if (!form) continue;
   form.addEventListener("submit", event => { event.preventDefault(); ask(place, form); });
   place.addEventListener("toggle", async () => {
     if (!place.open || $(".talked", place).children.length) return;
