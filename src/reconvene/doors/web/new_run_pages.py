@@ -33,6 +33,8 @@ from reconvene.errors import UserError
 from reconvene.surroundings import SystemClock
 
 if TYPE_CHECKING:
+    from starlette.types import Message
+
     from reconvene.app.engine import Engine
     from reconvene.companion.drafting import Draft
     from reconvene.core.definition.workflow import Workflow
@@ -42,6 +44,7 @@ if TYPE_CHECKING:
 
 _PLAIN = ("text", "number", "bool", "json")
 _MOST_FILES, _MOST_FIELDS, _LONGEST = 200, 1000, 4 * 1024 * 1024  # of one form
+MOST_FORM = 4 * MOST_UPLOAD  # bytes
 _WORDS = 20_000  # characters of a question
 
 
@@ -204,10 +207,18 @@ def _json(name: str, text: str) -> object:
 
 
 async def _read(service: Service, caller: Caller, asks: Request) -> tuple[Typed, Say]:
-    size = int(asks.headers.get("content-length") or 0)
-    if size > 4 * MOST_UPLOAD:
-        raise TooLarge(f"A form may have {4 * MOST_UPLOAD // 2**20} MB.")
-    async with asks.form(max_files=_MOST_FILES, max_fields=_MOST_FIELDS, max_part_size=_LONGEST) as form:
+    size = 0
+
+    async def counted() -> Message:
+        nonlocal size
+        message = await asks.receive()
+        size += len(message.get("body", b""))
+        if size > MOST_FORM:
+            raise TooLarge(f"A form may have {MOST_FORM // 2**20} MB.")
+        return message
+
+    read = Request(asks.scope, counted)
+    async with read.form(max_files=_MOST_FILES, max_fields=_MOST_FIELDS, max_part_size=_LONGEST) as form:
         files: dict[str, list[Kept]] = {}
         for key, value in form.multi_items():
             kind, _, name = key.partition(".")
