@@ -19,6 +19,7 @@ WORKLOADS = {
     "W6": "bench.w6_start",
     "W7": "bench.w7_prompts",
     "W8": "bench.w8_growth",
+    "W9": "bench.w9_service",
 }
 
 

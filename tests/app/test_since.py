@@ -99,4 +99,5 @@ def test_what_became_of_ones_words_is_told(engine: Engine) -> None:
     assert shown is not None
     assert shown.ledger.entries[0].text == "correction: Debt is £150M, not £100M"
     assert [one.kind for one in shown.needs] == ["field", "missing", "remark"]
-    assert shown.needs[0].text.startswith("27 questions without an answer. First: Conflict 0: ")
+    assert shown.needs[0].text == "27 questions without an answer. First:"
+    assert shown.needs[0].quoted.startswith("Conflict 0: ")

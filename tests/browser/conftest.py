@@ -17,6 +17,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 from tests.browser.furnished import STOPS, TO_DECIDE, furnish, wait_at_a_call
 from tests.browser.serving import Served, nothing, served
 
+import hostile as hostile_text
 from crowded import agents, crowded, others_act
 from reconvene.wiring import open_engine
 
@@ -37,6 +38,9 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     wait_at_a_call(folder, made)
     engine = open_engine(str(made), say=nothing, runner=agents())
     others_act(engine, crowded(engine))
+    asyncio.run(engine.close())
+    engine = open_engine(str(made), say=nothing, runner=hostile_text.agents())
+    hostile_text.hostile(engine)
     asyncio.run(engine.close())
     return made
 

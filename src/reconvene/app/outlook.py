@@ -3,7 +3,7 @@
 Each is tried on the state, as a decision would be handled, and nothing of it is recorded: so who works next is not
 guessed. What comes after those agents is read from the workflow, up to the next stop. Minutes and cost are this run's
 own measurements. What speaks against an option is on record: remarks that nobody answered, agents that gave nothing,
-gates that asked nobody, people who disagree for good.
+questions without an answer, agents who disagree for good. No word of it is an agent's.
 """
 
 from __future__ import annotations
@@ -172,7 +172,7 @@ def _because(option: Option, review: Review | None, session: Session) -> str:
 
 def _major(review: Review | None) -> str:
     found = [one for one in review.remarks if one.level == "major"] if review else []
-    return f"{found[0].id} is major: {found[0].reason}" if found else ""
+    return f"{found[0].id} is major" if found else ""
 
 
 def _against(
@@ -206,16 +206,16 @@ def _against_going_on(point: Checkpoint, review: Review | None) -> Iterator[str]
         yield f"{', '.join(dict.fromkeys(point.missing))} gave nothing in this round"
     left = [one for one in point.fields if not one.follows and (point.answers or {}).get(one.id) in (None, "")]
     if left:
-        yield f"{len(left)} question{'s' * (len(left) != 1)} without an answer: {left[0].prompt or left[0].id}"
+        yield f"{len(left)} question{'s' * (len(left) != 1)} without an answer"
     if point.comments:
         yield f"{len(point.comments)} comment{'s' * (len(point.comments) != 1)} on files still open"
     if review is not None and review.open:
         first = review.open[0]
         yield f"nobody has answered {first.id}" + (f" and {len(review.open) - 1} more" * (len(review.open) > 1))
     if review is not None and review.meter is not None:
-        torn = [one.item for one in review.meter.items if one.verdict == "disagreement"]
+        torn = sum(one.verdict == "disagreement" for one in review.meter.items)
         if torn:
-            yield f"they disagree on {', '.join(torn[:3])}"
+            yield f"they disagree for good on {torn} thing{'s' * (torn != 1)}"
 
 
 def _against_again(review: Review | None, takes: Takes | None) -> Iterator[str]:

@@ -177,4 +177,4 @@ def test_every_answer_tells_the_browser_what_it_may_not_do(made: Ground) -> None
             assert "unsafe" not in policy
             assert "frame-ancestors 'none'" in policy
             assert headers["x-frame-options"] == "DENY"
-            assert headers["referrer-policy"] == "no-referrer"
+            assert headers["referrer-policy"] == "same-origin"

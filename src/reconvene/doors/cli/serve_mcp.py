@@ -113,11 +113,12 @@ def _served(call: Call, engine: Engine, run: str, workflows: tuple[str, ...] | N
 
 
 def _over_http(call: Call, served: Served, deciding: Deciding | None, port: int) -> int:
+    from reconvene.doors.http.running import bound
     from reconvene.doors.mcp import over_http
     from reconvene.doors.mcp.server import make
 
     token = over_http.require_good(mcp_token()) if mcp_token() else over_http.new_token()
-    listening = over_http.bound(port)
+    listening = bound(over_http.HOST, port)
     url = f"http://{over_http.HOST}:{listening.getsockname()[1]}{over_http.PATH}"
 
     def ready() -> None:

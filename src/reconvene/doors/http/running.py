@@ -22,7 +22,8 @@ _TO_END = 5  # seconds for requests under way
 def bound(host: str, port: int) -> socket.socket:
     """0: any port that is free."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    listening = socket.socket(family, socket.SOCK_STREAM)
+    # named, so that asyncio knows what it is and sends small answers at once
+    listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listening.bind((host, port))

@@ -1,8 +1,5 @@
-"""The server over streamable HTTP, on this machine alone: who asks must know the token, and must not be a web page.
-
-A browser sends `Origin` with what a page asks for, and `Host` with the name by which it found the server. A page of
-somebody else's has another origin; a name of somebody else's that points here is another host. Both are refused.
-"""
+"""The server over streamable HTTP, on this machine alone: who asks must know the token, and must not be a web page of
+others (doors/http/guard.py says how that is known)."""
 
 from __future__ import annotations
 
@@ -13,13 +10,15 @@ import socket
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from starlette.datastructures import Headers
-from starlette.responses import PlainTextResponse
-
+from reconvene.doors.http.callers import Caller
+from reconvene.doors.http.guard import Guard
+from reconvene.doors.http.told_errors import problem
 from reconvene.errors import UserError
 
 if TYPE_CHECKING:
-    from starlette.types import ASGIApp, Receive, Scope, Send
+    from starlette.requests import HTTPConnection
+    from starlette.responses import Response
+    from starlette.types import ASGIApp
 
     from reconvene.doors.mcp.server import Server
 
@@ -41,51 +40,26 @@ def require_good(token: str) -> str:
     return token
 
 
-def bound(port: int) -> socket.socket:
-    """0: any port that is free."""
-    listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        listening.bind((HOST, port))
-    except OSError as error:
-        listening.close()
-        raise UserError(
-            f"port {port} cannot be used: {error.strerror or error}", hint="take another: --port 0"
-        ) from None
-    return listening
-
-
-class Guard:
+def guarded(app: ASGIApp, port: int, token: str) -> ASGIApp:
     """Lets through what comes from this machine and has the token."""
+    wanted = f"Bearer {token}".encode()
 
-    def __init__(self, app: ASGIApp, port: int, token: str) -> None:
-        self._app = app
-        self._hosts = frozenset(f"{name}:{port}" for name in (HOST, "localhost"))
-        self._token = f"Bearer {token}".encode()
+    def find(asks: HTTPConnection) -> Caller | None:
+        given = asks.headers.getlist("authorization")
+        known = len(given) == 1 and hmac.compare_digest(given[0].encode("utf-8", "replace"), wanted)
+        return Caller("client") if known else None
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "lifespan":
-            await self._app(scope, receive, send)
-            return
-        refused = self._refused(Headers(scope=scope)) if scope["type"] == "http" else PlainTextResponse("", 403)
-        await (refused if refused is not None else self._app)(scope, receive, send)
+    def unknown(asks: HTTPConnection) -> Response:
+        return problem(401, "The token is missing or wrong.")
 
-    def _refused(self, headers: Headers) -> PlainTextResponse | None:
-        hosts, origins, tokens = (headers.getlist(name) for name in ("host", "origin", "authorization"))
-        if len(hosts) != 1 or hosts[0].lower() not in self._hosts:
-            return PlainTextResponse("This server answers to 127.0.0.1 only.", 403)
-        if any(origin.lower().removeprefix("http://") not in self._hosts for origin in origins):
-            return PlainTextResponse("Web pages of others may not ask here.", 403)
-        if len(tokens) != 1 or not hmac.compare_digest(tokens[0].encode("utf-8", "replace"), self._token):
-            return PlainTextResponse("The token is missing or wrong.", 401, {"WWW-Authenticate": "Bearer"})
-        return None
+    return Guard(app, [f"{name}:{port}" for name in (HOST, "localhost")], find, lambda path: False, unknown)
 
 
 def serve(server: Server, listening: socket.socket, token: str, ready: Callable[[], None]) -> None:
     """Until a signal ends it."""
     import uvicorn
 
-    app = Guard(server.streamable_http_app(streamable_http_path=PATH, host=HOST), listening.getsockname()[1], token)
+    app = guarded(server.streamable_http_app(streamable_http_path=PATH, host=HOST), listening.getsockname()[1], token)
     config = uvicorn.Config(
         app, log_level="warning", access_log=False, lifespan="on", timeout_graceful_shutdown=_TO_END, ws="none"
     )

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
+from msgspec.structs import replace
 from starlette.responses import Response
 
 from reconvene.app import as_sent, index, kit_views, measures, queries, round_tries, run_queue
@@ -119,6 +120,8 @@ async def show(asked: Asked) -> object:
             note_shown(asked.service, asked.caller, run, shown.checkpoint)
         talked = companion_talk.spent(engine.load(run))
         beside = measures.review(engine, run)
+        if shown.checkpoint is not None:
+            shown = replace(shown, checkpoint=with_outlook(engine, run, shown.checkpoint, beside))
         return _with(shown, review=beside or {}, **({"companion": talked} if talked else {}))
 
     return await of_run(asked, look)

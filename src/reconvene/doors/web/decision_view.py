@@ -32,10 +32,11 @@ if TYPE_CHECKING:
     from reconvene.doors.http.callers import Caller
     from reconvene.doors.web.drafted_decisions import Note, Prepared
 
-LONGEST_GOAL, LONGEST_QUESTION, LONGEST_SIDE, LONGEST_LEAD = 100, 150, 125, 100  # characters on the first screen
+LONGEST_GOAL, LONGEST_QUESTION, LONGEST_LEAD = 100, 150, 100  # characters on the first screen
+LONGEST_SIDE, LONGEST_SIDE_OF_MANY = 200, 125  # of a conclusion that turned: with few options, with many
+MANY_OPTIONS = 6
 MOST_NEEDS = 3
 MOST_FACTS = 3
-FEW_OPTIONS = 4  # up to so many, each shows what it takes; of more, the chosen one does
 _FIRST_WORDS = 420  # characters of what there is to read that stand on the page at once
 _ASKED_FOR = ("focal_question", "question", "goal", "description", "task", "topic", "feature", "request", "brief")
 
@@ -139,7 +140,7 @@ def view(engine: Engine, run: str, caller: Caller, read: int, prepared: Prepared
         one_line(point.question, LONGEST_QUESTION),
         point.filled is None or point.filled.question,
         news,
-        _shift(news),
+        _shift(news, LONGEST_SIDE_OF_MANY if len(on_offer(point.options)) > MANY_OPTIONS else LONGEST_SIDE),
         facts[:MOST_FACTS],
         _left(news, facts[:MOST_FACTS]),
         every[:MOST_NEEDS],
@@ -203,22 +204,22 @@ def _asked_words(point: Checkpoint) -> tuple[str, str]:
 # --- since you last looked ---
 
 
-def _shift(news: Since) -> Shift | None:
+def _shift(news: Since, longest: int) -> Shift | None:
     first = next((one for one in news.news if one.kind == "turned"), None)
     if first is None:
         return None
-    was, now = _around(first.was, first.now)
+    was, now = _around(first.was, first.now, longest)
     return Shift(first.who, by_words(was, now), bool(first.was), bool(first.now))
 
 
-def _around(was: str, now: str) -> tuple[str, str]:
+def _around(was: str, now: str, longest: int) -> tuple[str, str]:
     """Both cut to what the first screen has room for, around where they part."""
-    if max(len(was), len(now)) <= LONGEST_SIDE:
+    if max(len(was), len(now)) <= longest:
         return was, now
     same = next((at for at, (one, other) in enumerate(zip(was, now)) if one != other), 0)
     start = was.rfind(" ", 0, max(same - 60, 0)) + 1 if same > 80 else 0
     before = "… " if start else ""
-    return tuple(one_line(before + side[start:], LONGEST_SIDE) for side in (was, now))  # type: ignore[return-value]
+    return tuple(one_line(before + side[start:], longest) for side in (was, now))  # type: ignore[return-value]
 
 
 def _facts(news: Since) -> list[Fact]:
@@ -227,7 +228,7 @@ def _facts(news: Since) -> list[Fact]:
     for one in news.news:
         by_kind.setdefault(one.kind, []).append(one)
     for one in by_kind.get("trouble", [])[:1]:
-        found.append(Fact("Went wrong", one_line(one.text, 70), good=False, at="log"))
+        found.append(Fact("Went wrong", "", one_line(one.text, 70), good=False, at="news"))
     for one in by_kind.get("decided", [])[-1:]:
         found.append(Fact("Decided", f"{one.who} chose “{one_line(one.text, 50)}”"))
     for one in by_kind.get("said", [])[-1:]:
@@ -235,7 +236,7 @@ def _facts(news: Since) -> list[Fact]:
     for one in by_kind.get("became", [])[-1:]:
         found.append(Fact("You said", "", one_line(one.was, 70), one.text, one.how != "declined", "ledger"))
     for one in by_kind.get("ratings", [])[:1]:
-        found.append(Fact("Ratings", one_line(f"{one.id}: {one.text}", 90), at="map"))
+        found.append(Fact("Ratings", one_line(one.text, 60), one_line(one.id, 40), at="map"))
     for one in by_kind.get("run", [])[-1:]:
         found.append(Fact("The run", one_line(f"{one.who} {one.text}".strip(), 90)))
     for one in by_kind.get("edited", [])[-1:]:

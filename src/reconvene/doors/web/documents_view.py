@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from reconvene.core.facts.state import RunState
 
 _MOST = 12  # chips
+_AT_ONCE = 3  # files of those that the checkpoint shows
 _ROWS = 160  # of a table of was and is
 _MOST_ENTRIES = 200
 
@@ -56,7 +57,7 @@ class Documents(Struct, frozen=True):
     chips: list[Chip]
     more: int
     viewed: int
-    opened: Opened | None
+    opened: list[Opened]
 
 
 def documents(
@@ -72,8 +73,10 @@ def documents(
     paths = list(dict.fromkeys([*shown, *own, *engines]))
     paths = paths or sorted(files)[:_MOST]
     chips = [_chip(state, path, changed.get(path, ""), ticks) for path in paths]
-    chosen = chosen if chosen in files or chosen in changed else next((one.path for one in chips if one.digest), "")
-    opened = _opened(engine, run, news, _chip(state, chosen, changed.get(chosen, ""), ticks), how) if chosen else None
+    named = [chosen] if chosen in files or chosen in changed else [path for path in shown if path in files][:_AT_ONCE]
+    named = named or [one.path for one in chips if one.digest][:1]
+    each = [_chip(state, path, changed.get(path, ""), ticks) for path in named]
+    opened = [_opened(engine, run, news, one, how, f"doc{at}-") for at, one in enumerate(each, 1)]
     return Documents(chips[:_MOST], max(len(chips) - _MOST, 0), sum(one.viewed for one in chips), opened)
 
 
@@ -88,7 +91,7 @@ def _chip(state: RunState, path: str, how: str, ticks: dict[str, str]) -> Chip:
     return Chip(path, digest, how, bool(digest) and ticks.get(path) == digest)
 
 
-def _opened(engine: Engine, run: str, news: Since, chip: Chip, how: str) -> Opened:
+def _opened(engine: Engine, run: str, news: Since, chip: Chip, how: str, prefix: str) -> Opened:
     found = engine.load(run).world.files.get(chip.path)
     now = _text(engine, chip.digest)
     base = Opened(chip.path, chip.digest, chip.how, chip.viewed, found.by if found else "", found.size if found else 0)
@@ -100,7 +103,7 @@ def _opened(engine: Engine, run: str, news: Since, chip: Chip, how: str) -> Open
     if (table := _table(chip.path, now)) is not None:
         return _with(base, table=table)
     if chip.path.endswith((".md", ".markdown")):
-        return _with(base, document=document(now, "doc-"))
+        return _with(base, document=document(now, prefix))
     return _with(base, raw=code(now, name=chip.path))
 
 

@@ -19,7 +19,8 @@ _FEW = 2  # questions that are told one by one
 
 
 class Need(Struct, frozen=True):
-    """`mark`: ! went wrong, ? is asked, ~ is not settled. `to`: where on the page it is dealt with."""
+    """`mark`: ! went wrong, ? is asked, ~ is not settled. `to`: where on the page it is dealt with. `quoted`: words
+    that may be an agent's or a person's."""
 
     kind: str
     mark: str
@@ -61,13 +62,11 @@ def _fields(point: Checkpoint) -> Iterator[Need]:
     answers = point.answers or {}
     left = [one for one in point.fields if answers.get(one.id) in (None, "", []) and not one.follows]
     if len(left) > _FEW:
-        first = one_line(left[0].prompt or left[0].id, _LONGEST - 30)
-        yield Need(
-            "field", "?", f"{plural(len(left), 'question')} without an answer. First: {first}", "Answer", "questions"
-        )
+        told = f"{plural(len(left), 'question')} without an answer. First:"
+        yield Need("field", "?", told, "Answer", "questions", one_line(left[0].prompt or left[0].id, _LONGEST - 26))
         return
     for one in left:
-        yield Need("field", "?", one_line(one.prompt or one.id, _LONGEST), "Answer", f"field-{one.id}")
+        yield Need("field", "?", "", "Answer", f"field-{one.id}", one_line(one.prompt or one.id, _LONGEST))
 
 
 def _missing(run: Run, point: Checkpoint) -> Iterator[Need]:
@@ -101,5 +100,5 @@ def _torn(review: Review | None) -> Iterator[Need]:
     wide = sorted(torn, key=lambda one: one.now.low - one.now.high)
     if wide:
         named = ", ".join(f"{one.item} {one.now.low:g} to {one.now.high:g}" for one in wide[:3])
-        text = f"{plural(len(wide), 'disagreement stands', 'disagreements stand')}: {named}."
-        yield Need("torn", "~", one_line(text, _LONGEST), "See", "map")
+        text = f"{plural(len(wide), 'disagreement stands', 'disagreements stand')}:"
+        yield Need("torn", "~", text, "See", "map", one_line(named, _LONGEST))
