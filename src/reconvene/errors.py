@@ -57,7 +57,12 @@ class WorkflowError(UserError):
 
 
 class Refused(UserError):
-    """A command that the run's state does not allow (unknown option, wrong moment, limit reached)."""
+    """A command that the run's state does not allow (unknown option, wrong moment, limit reached). `field`: what of
+    that which was filled in does not fit, "" = nothing of it."""
+
+    def __init__(self, message: str, *, hint: str = "", field: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.field = field
 
 
 class Forbidden(Refused):

@@ -60,6 +60,24 @@ def acting(home: str | os.PathLike[str], now: str = "") -> Actor:
     return Actor(user, UNKNOWN)
 
 
+def person(home: str | os.PathLike[str], name: str) -> Actor:
+    """Who somebody of this proved name is now, and what they may do."""
+    if not are_set_up(home):
+        return Actor(name)
+    people = open_people(home)
+    try:
+        everyone = people.everyone()
+    finally:
+        people.close()
+    if not everyone:
+        return Actor(name)
+    if (found := next((one for one in everyone if one.name == name), None)) is not None:
+        return found.actor()
+    if name == system_user() and owns(home) and not any(one.role == "admin" for one in everyone):
+        return Actor(name, "admin")
+    return Actor(name, UNKNOWN)
+
+
 def deciders(home: str | os.PathLike[str]) -> frozenset[str] | None:
     """Names, and teams as team:NAME, of whoever may decide; None where nobody is set up."""
     if not are_set_up(home):

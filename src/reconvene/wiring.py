@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from reconvene.errors import ReconveneError, UserError
@@ -336,7 +337,7 @@ def open_engine(
     from reconvene.app.discretion import Discretion
     from reconvene.app.engine import Engine
     from reconvene.app.run_folders import RunFolders
-    from reconvene.people_wiring import acting
+    from reconvene.people_wiring import acting, person
 
     _keep_guest()
     root = os.path.abspath(home)
@@ -392,5 +393,7 @@ def open_engine(
     discreet = Discretion(environ, aside_for)
     who, actor = OwnKey(own_folder(), system_user(), say), acting(root)
     return Engine(
-        log, clock, runner, workspace_for, history_for, root, judge, projects, machine, patience, discreet, who, actor
+        *(log, clock, runner, workspace_for, history_for, root, judge, projects, machine, patience, discreet, who),
+        actor=actor,
+        person=partial(person, root),
     )

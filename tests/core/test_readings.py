@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import pytest
 
+from reconvene.app.views.difference import difference
+from reconvene.app.views.ledger import ledger
+from reconvene.app.views.projections import in_full
 from reconvene.core.facts import commands as c
 from reconvene.core.facts import events as e
+from reconvene.core.facts.actors import Actor
 from reconvene.core.facts.evolve import fold
 from reconvene.core.run.plan import RunTask
 from reconvene.core.shown import on_record, scope
-from reconvene.errors import Refused
+from reconvene.errors import Forbidden, Refused
 from reconvene.prompts.context import shown
 from reconvene.testing.play import Play
 from reconvene.wire.event_json import decode_batch, encode_batch
@@ -128,7 +132,7 @@ def test_what_an_agent_was_shown_cannot_be_taken_back(play: Play) -> None:
     say(play, "The plant is old")
     play.decide("Again")
     with pytest.raises(Refused, match="economist, engineer has been shown it"):
-        play.do(c.WithdrawRemark("FB-001"))
+        play.do(c.WithdrawRemark("FB-001", by="ann"))
 
 
 def test_readings_are_folded_stored_and_read_back(play: Play) -> None:
@@ -141,3 +145,53 @@ def test_readings_are_folded_stored_and_read_back(play: Play) -> None:
     assert play.state.record.remarks[1].text == "The plant is old"
     assert play.state.record.readings[1].reader == "model"
     assert dict(play.state.record.withdrawn) == {2: "ann"}
+
+
+ANN = Actor("ann", "reviewer")
+
+
+@pytest.mark.parametrize(
+    ("actor", "by"),
+    [(Actor("bob", "reviewer"), "ann"), (Actor("bob", "decider"), "bob"), (Actor(), "ann"), (Actor("bob"), "ann")],
+)
+def test_what_somebody_said_is_not_taken_back_by_others_under_any_name(play: Play, actor: Actor, by: str) -> None:
+    play.do(c.AddRemark(c.RemarkIn("Never without tests", "comment"), by="ann"), actor=ANN)
+    with pytest.raises(Forbidden, match="FB-001 is ann's"):
+        play.do(c.WithdrawRemark("FB-001", by=by), actor=actor)
+    assert not play.state.record.withdrawn
+
+
+@pytest.mark.parametrize("actor", [ANN, Actor("root", "admin")])
+def test_what_somebody_said_is_taken_back_by_them_or_an_admin(play: Play, actor: Actor) -> None:
+    play.do(c.AddRemark(c.RemarkIn("Never without tests", "comment"), by="ann"), actor=ANN)
+    play.do(c.WithdrawRemark("FB-001", by=actor.user), actor=actor)
+    assert dict(play.state.record.withdrawn) == {1: actor.user}
+
+
+def test_where_nobody_is_proved_the_same_name_takes_it_back(play: Play) -> None:
+    say(play, "Forget this")
+    with pytest.raises(Forbidden):
+        play.do(c.WithdrawRemark("FB-001", by="bob"))
+    play.do(c.WithdrawRemark("FB-001", by="ann"))
+    assert dict(play.state.record.withdrawn) == {1: "ann"}
+
+
+def test_what_was_taken_back_is_read_by_nobody_anew(play: Play) -> None:
+    say(play, "Forget this")
+    play.do(c.WithdrawRemark("FB-001", by="ann"))
+    with pytest.raises(Refused, match="FB-001 was taken back by ann"):
+        play.do(c.ReadRemark("FB-001", kind="correction", by="ann"))
+
+
+def test_what_was_taken_back_is_shown_with_its_words_and_by_whom(play: Play) -> None:
+    before = play.state
+    say(play, "Forget this")
+    said = play.state
+    play.do(c.WithdrawRemark("FB-001", by="ann"))
+    full = in_full(play.state, play.book)
+    assert full.remarks == ()
+    assert [(one.text, one.withdrawn) for one in full.withdrawn] == [("Forget this", "ann")]
+    lines = ledger(play.log, lambda ref: "").lines()
+    assert lines == ["No remarks stand.", "– FB-001 comment: ann: Forget this (taken back by ann)"]
+    assert "FB-001 was taken back by ann (ann: Forget this)" in difference(said, play.state, play.book)
+    assert any("Forget this" in line for line in difference(before, play.state, play.book))

@@ -77,8 +77,10 @@ class Engine:
         discretion: Discretion | None = None,
         signer: Signer | None = None,
         actor: Actor | None = None,
+        person: Callable[[str], Actor] = Actor,
     ) -> None:
-        """`actor`: who acts where a call names nobody; None = the account of this process."""
+        """`actor`: who acts where a call names nobody; None = the account of this process. `person`: who somebody of
+        this name is now, and what they may do."""
         self.log = log
         self.projects = projects
         self.surroundings = surroundings
@@ -92,6 +94,7 @@ class Engine:
         self._history_for = history_for
         self.signer = signer  # of what people do through this engine
         self.actor = actor or Actor(signer.user if signer is not None else "")
+        self.person = person
         self.new = NewRuns(log, clock, home, workspace_for, signer)
         self._drivers: dict[str, Driver] = {}
         self._leases = Leases(log)
@@ -200,7 +203,9 @@ class Engine:
                 command, pinned = new_runs.with_workflows(session, command)
                 blobs = {**(blobs or {}), **pinned}
             decided = isinstance(command, AnswerCheckpoint | Rollback)
-            first = on_what_was_shown(self.log, once) if decided else record if isinstance(command, Lapse) else handle
+            first = record if isinstance(command, Lapse) else handle
+            if decided:
+                first = on_what_was_shown(self.log, once, self.person)
             session.do(command, blobs, claim, first)
             if first is not handle and not holder:
                 session.do(GoOn())

@@ -17,6 +17,7 @@ from reconvene.app.project_now import difference, looked_at
 from reconvene.app.session import Session, state_after
 from reconvene.app.views import ahead, projections, written
 from reconvene.app.views.changes import changes, since_a_try
+from reconvene.app.views.open_checkpoints import approvals
 from reconvene.app.views.read_model import Checkpoint, Child, Event, File, Late, Run, RunInFull, Said, Written
 from reconvene.app.views.written import Attempt
 from reconvene.core.facts.events import LateOutputArchived, RoundClosed, RoundUndone, Stretch
@@ -73,6 +74,7 @@ def _beside(engine: Engine, point: Checkpoint, session: Session) -> Checkpoint:
         missing=round_.missing if round_ else (),
         show_files=now.show_files if now else point.show_files,  # the index may be older than the place of the home
         comments=open_comments(engine, session.run),
+        approvals=approvals(session.state, session.book, engine.person) if point.approvals else (),
     )
 
 

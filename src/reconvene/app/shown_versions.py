@@ -19,6 +19,7 @@ from reconvene.core.facts.actors import Actor
 from reconvene.core.facts.book import Book
 from reconvene.core.facts.commands import AnswerCheckpoint, Command, Rollback
 from reconvene.core.facts.state import EMPTY, RunState
+from reconvene.core.person import approving
 from reconvene.core.person.checkpoint import current_digest
 from reconvene.core.run.handle import Handled, record
 from reconvene.core.shown.drafts import ENGINE
@@ -77,13 +78,17 @@ def _states(log: EventLog, run: str) -> Iterator[RunState]:
         yield state
 
 
-def on_what_was_shown(log: EventLog, once: bool) -> Callable[[RunState, Command, str, Book, str, Actor], Handled]:
+def on_what_was_shown(
+    log: EventLog, once: bool, person: Callable[[str], Actor]
+) -> Callable[[RunState, Command, str, Book, str, Actor], Handled]:
     """As `record`, for decisions: on the version that the command names, whoever appended meanwhile. `once`: Repeated
-    where the same person took exactly this decision before."""
+    where the same person took exactly this decision before. `person`: what those who chose before may do now."""
 
     def handled(state: RunState, command: Command, now: str, book: Book, claim: str, actor: Actor) -> Handled:
         if not isinstance(command, AnswerCheckpoint | Rollback):
             return record(state, command, now, book, claim, actor)
+        if isinstance(command, AnswerCheckpoint):
+            command = replace(command, barred=approving.barred(state, person))
         try:
             made = record(state, _bound(log, state, command, book, actor.user), now, book, claim, actor)
         except StaleDecision as error:
@@ -139,11 +144,9 @@ def own_since(
     """The remarks and edits that this person made in between; None where anything else changed what is shown. Whoever
     claims the same name from another account is somebody else. `anyway`: those of all people."""
     own: list[str] = []
-    between = [event for _, event in log.read(after.run, before.seq, after.seq - before.seq)]
-    beside = {note for event in between if isinstance(event, e.ApprovalRecorded) for note in event.notes}
-    for event in between:
-        if isinstance(event, e.RemarkAdded) and event.id in beside:
-            continue
+    for _, event in log.read(after.run, before.seq, after.seq - before.seq):
+        if isinstance(event, e.ApprovalRecorded) and event.fields and event.user != user and not anyway:
+            return None  # what they answered is part of what is decided
         if isinstance(event, _OF_PEOPLE):
             same = event.by == by and (event.user or user) == user
             if not same and not anyway and not (isinstance(event, e.DraftSaved) and event.by == ENGINE):

@@ -130,7 +130,7 @@ def _by_others(event: e.Act) -> Iterator[News]:
         case e.RemarkAdded():
             yield News("said", _short(event.text), who=who, id=event.id, at=event.at)
         case e.RemarkWithdrawn():
-            yield News("said", f"took remark {event.number} back", who=who, at=event.at)
+            yield News("said", f"took remark {event.id} back", who=who, at=event.at)
         case e.DecisionRecorded():
             yield News("decided", event.option, who=who, at=event.at)
         case e.FilesEdited():

@@ -67,7 +67,8 @@ class Option(Shown, frozen=True):
 
 
 class Approval(Shown, frozen=True):
-    """What one of several people chose, where an option needs more than one. `counts`: nothing was changed since."""
+    """What one of several people chose, where an option needs more than one. `counts`: nothing was changed since, and
+    they may still decide."""
 
     user: str
     by: str
@@ -77,6 +78,8 @@ class Approval(Shown, frozen=True):
     version: str  # of the checkpoint: what was shown
     counts: bool = False
     remarks: tuple[str, ...] = ()  # their ids
+    answers: Answers = field(default_factory=dict)  # by field; where they were looked up, and so is the next one
+    barred: bool = False  # they may not decide any more
 
 
 class Change(Struct, frozen=True):

@@ -14,6 +14,7 @@ from reconvene.app.views.who import told
 from reconvene.core.facts.book import Book
 from reconvene.core.facts.events import CheckpointOpened, DecisionRecorded, RemarkAdded
 from reconvene.core.facts.state import RunState, TalkEntry
+from reconvene.core.person.approving import answers_of
 from reconvene.core.shown.drafts import ENGINE
 
 _MOST_HAPPENED = 12  # entries; the latest are kept
@@ -54,12 +55,23 @@ def _happened(before: RunState, after: RunState, book: Book) -> Iterator[str]:
         yield _told(after, book, talk[number])
     for number in after.record.withdrawn:
         if number not in before.record.withdrawn:
-            yield f"{after.record.remarks[number].id} was taken back"
+            remark, by = after.record.remarks[number], after.record.withdrawn[number]
+            said = _short(f"{told(remark.by, remark.user) or 'somebody'}: {remark.text}")
+            yield f"{remark.id} was taken back{f' by {by}' if by else ''} ({said})"
+    known = before.world.pending.approvals
+    for one in after.world.pending.approvals if after.world.open is not None else ():
+        if one not in known and (answers := answers_of(book, one)):
+            what = _short(", ".join(f"{name}: {value}" for name, value in answers.items()))
+            yield f"{told(one.by, one.user) or one.user} chose “{one.option}” with {what}"
+
+
+def _short(text: str) -> str:
+    text = " ".join(text.split())
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 1].rstrip() + "…"
 
 
 def _told(state: RunState, book: Book, entry: TalkEntry) -> str:
-    text = " ".join(talk_lines.told(state, book, entry).split())
-    text = text if len(text) <= _LONGEST else text[: _LONGEST - 1].rstrip() + "…"
+    text = _short(talk_lines.told(state, book, entry))
     who = _who(state, entry) or "somebody"
     match entry.kind:
         case "remark":

@@ -28,10 +28,11 @@ from reconvene.app.views.remark_lives import (
     Ledger,
     Reflection,
     Unknown,
+    Withdrawn,
     judged,
     ledger_of,
 )
-from reconvene.app.views.who import is_proved
+from reconvene.app.views.who import is_proved, told
 from reconvene.core import kit_finder
 from reconvene.core.extensions import Citation, ListFile, Stated
 from reconvene.core.facts import events as e
@@ -90,7 +91,7 @@ class _Fold:
         self._earlier = earlier
         self._sections = sections
         self.remarks: list[e.RemarkAdded] = []
-        self._withdrawn: set[int] = set()
+        self._withdrawn: dict[int, e.RemarkWithdrawn] = {}
         self._sources: dict[str, str] = {}  # remark → the file of answers that said it
         self._deliveries: list[Delivery] = []
         self._counts: list[int] = []  # of each delivery: how many remarks; they only ever grow
@@ -115,7 +116,7 @@ class _Fold:
                 read = {"kind": event.kind, "target": event.target, "was": event.was, "now": event.now}
                 self.remarks[event.number - 1] = replace(self.remarks[event.number - 1], **read)
             case e.RemarkWithdrawn():
-                self._withdrawn.add(event.number)
+                self._withdrawn[event.number] = event
             case e.DecisionRecorded() | e.ApprovalRecorded() if event.source != LATEST:
                 self._sources |= dict.fromkeys(event.remarks, event.source)
             case e.RoundStarted():
@@ -206,7 +207,12 @@ class _Fold:
             )
             for remark in standing
         )
-        return ledger_of(entries, tuple(dict.fromkeys(unknown)))
+        return ledger_of(entries, tuple(dict.fromkeys(unknown)), tuple(map(self._gone, self._withdrawn.values())))
+
+    def _gone(self, event: e.RemarkWithdrawn) -> Withdrawn:
+        remark = self.remarks[event.number - 1]
+        said_by, by = told(remark.by, remark.user) or remark.user, told(event.by, event.user) or event.user
+        return Withdrawn(remark.id, remark.kind, remark.text, remark.at, said_by, by, event.at)
 
     def _delivered(self) -> dict[int, Deliveries]:
         """By number of a remark: whoever was given so many."""

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from reconvene.app.views import read_model as model
 from reconvene.app.views.what_is_asked import asked
 from reconvene.core.facts import events as e
+from reconvene.core.facts.actors import Actor
+from reconvene.core.facts.book import Book
 from reconvene.core.facts.state import RunState
 from reconvene.core.person import approving
 from reconvene.core.person.checkpoint import current_digest
@@ -41,10 +45,25 @@ def option(offered: e.OptionOffered) -> model.Option:
     )
 
 
-def approvals(state: RunState) -> tuple[model.Approval, ...]:
-    counting = approving.counting(state)
+def approvals(
+    state: RunState, book: Book | None = None, person: Callable[[str], Actor] | None = None
+) -> tuple[model.Approval, ...]:
+    """`book`: where their answers are looked up. `person`: what those who chose may do now."""
+    barred = approving.barred(state, person) if person is not None else ()
+    counting = approving.counting(state, barred)
     return tuple(
-        model.Approval(one.user, one.by, one.option, one.choice, one.at, one.digest, one in counting, one.remarks)
+        model.Approval(
+            one.user,
+            one.by,
+            one.option,
+            one.choice,
+            one.at,
+            one.digest,
+            one in counting,
+            one.remarks,
+            approving.answers_of(book, one) if book is not None else {},
+            one.user in barred,
+        )
         for one in state.world.pending.approvals
     )
 

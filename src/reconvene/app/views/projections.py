@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TypedDict, TypeVar
 
 from msgspec import convert, structs
@@ -154,7 +154,8 @@ def in_full(state: RunState, book: Book) -> model.RunInFull:
         workspace=state.workspace,
         files=files(state),
         remarks=remarks(state, map(record.remarks.__getitem__, on_record.standing(state))),
-        decisions=decisions(state),
+        decisions=tuple(_answered(state, book)),
+        withdrawn=remarks(state, map(record.remarks.__getitem__, sorted(record.withdrawn))),
         tasks=tasks(state),
         usage=model.Usage(
             record.tasks,
@@ -205,6 +206,13 @@ def decisions(state: RunState) -> tuple[model.Decision, ...]:
     )
 
 
+def _answered(state: RunState, book: Book) -> Iterator[model.Decision]:
+    """The same, with what was answered."""
+    made = [state.record.decisions[number] for number in sorted(state.record.decisions)]
+    for row, one in zip(decisions(state), (one for one in made if not one.attention)):
+        yield structs.replace(row, answers=book.object(one.fields)) if one.fields else row
+
+
 class _Who(TypedDict):
     user: str
     proved: bool
@@ -250,7 +258,8 @@ def _budget(one: spending.CostLimit) -> model.Budget:
 def remarks(state: RunState, said: Iterable[e.RemarkAdded]) -> tuple[model.Remark, ...]:
     said = list(said)
     rows = convert(on_record.views_of(state, said), tuple[model.Remark, ...])
-    return tuple(structs.replace(row, **_who(one)) for row, one in zip(rows, said))
+    gone = state.record.withdrawn
+    return tuple(structs.replace(row, withdrawn=gone.get(one.number), **_who(one)) for row, one in zip(rows, said))
 
 
 def tasks(state: RunState) -> tuple[model.Task, ...]:

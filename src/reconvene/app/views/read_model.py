@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from reconvene.app.views.checkpoint_model import Approval as Approval
 from reconvene.app.views.checkpoint_model import Change as Change
@@ -19,6 +19,7 @@ from reconvene.app.views.checkpoint_model import Shown as Shown
 from reconvene.app.views.checkpoint_model import Takes as Takes
 from reconvene.app.views.checkpoint_model import Written as Written
 from reconvene.app.views.mendings import Bound, Reopened, Upgraded
+from reconvene.core.facts.commands import Answers
 
 LATEST = "--latest"  # the source of a decision on whatever was open, seen or not
 
@@ -168,6 +169,7 @@ class Remark(Shown, frozen=True):
     user: str = ""  # for whom the system vouches
     proved: bool = False  # `by` is that name; else it is only claimed
     quote: str = ""  # of a comment: the lines that it is about, as they were
+    withdrawn: str | None = None  # by whom it was taken back, "" = by somebody; None = it stands
 
 
 class Decision(Shown, frozen=True, kw_only=True):
@@ -186,6 +188,7 @@ class Decision(Shown, frozen=True, kw_only=True):
     source: str = ""  # what decided instead of somebody who saw it: a file of answers and its line, or --latest
     since: tuple[str, ...] = ()  # the person's own remarks and edits after that was shown
     approved: tuple[str, ...] = ()  # everybody who chose it, where it needed several
+    answers: Answers = field(default_factory=dict)  # by field
     deadline: bool = False  # nobody decided in time: the deadline took it
 
 
@@ -283,6 +286,7 @@ class RunInFull(Run, frozen=True, kw_only=True):
     settled: tuple[Decision, ...] = ()  # what was decided where something needed attention
     upgrades: tuple[Upgraded, ...] = ()
     reopened: tuple[Reopened, ...] = ()
+    withdrawn: tuple[Remark, ...] = ()  # what was said and taken back
 
 
 class Event(Struct, frozen=True):

@@ -119,11 +119,24 @@ def judged(entry: Entry) -> Entry:
     return replace(entry, status=status, open=status in ("captured", "delivered"))
 
 
+class Withdrawn(Struct, frozen=True):
+    """A remark that was taken back before any agent was shown it."""
+
+    id: str
+    kind: str
+    text: str
+    at: str
+    said_by: str
+    by: str  # who took it back
+    when: str
+
+
 class Ledger(Struct, frozen=True):
     entries: tuple[Entry, ...] = field(default=(), name="remarks")
     unknown: tuple[Unknown, ...] = ()
     open: tuple[str, ...] = ()  # ids
     closure: float | None = None  # the share of remarks that are not open; None without remarks
+    withdrawn: tuple[Withdrawn, ...] = ()
 
     def __iter__(self) -> Iterator[Entry]:
         return iter(self.entries)
@@ -138,9 +151,11 @@ class Ledger(Struct, frozen=True):
         return list(_lines(self))
 
 
-def ledger_of(entries: tuple[Entry, ...], unknown: tuple[Unknown, ...] = ()) -> Ledger:
+def ledger_of(
+    entries: tuple[Entry, ...], unknown: tuple[Unknown, ...] = (), withdrawn: tuple[Withdrawn, ...] = ()
+) -> Ledger:
     left = tuple(entry.id for entry in entries if entry.open)
-    return Ledger(entries, unknown, left, 1 - len(left) / len(entries) if entries else None)
+    return Ledger(entries, unknown, left, 1 - len(left) / len(entries) if entries else None, withdrawn)
 
 
 def page_of(ledger: Ledger, after: str, limit: int) -> Ledger:
@@ -149,7 +164,7 @@ def page_of(ledger: Ledger, after: str, limit: int) -> Ledger:
     if after and after not in ids:
         raise UserError(f"there is no remark {after!r} here", hint=f"there is: {', '.join(ids[:8])}" if ids else "")
     first = ids.index(after) + 1 if after else 0
-    return ledger_of(ledger.entries[first : first + limit if limit else None], ledger.unknown)
+    return ledger_of(ledger.entries[first : first + limit if limit else None], ledger.unknown, ledger.withdrawn)
 
 
 # --- for a terminal ---
@@ -159,9 +174,14 @@ _SIGNS: dict[Status, str] = {"captured": "○", "delivered": "○", "declined": 
 
 def _lines(book: Ledger) -> Iterator[str]:
     if not book.entries:
-        yield "No remarks yet."
+        yield "No remarks stand." if book.withdrawn else "No remarks yet."
     for entry in book.entries:
         yield from _entry_lines(entry)
+    for gone in book.withdrawn:
+        text = " ".join(gone.text.split())
+        whose = f"{gone.said_by}: " if gone.said_by else ""
+        by = f" by {gone.by}" if gone.by else ""
+        yield f"– {gone.id} {gone.kind}: {whose}{text[:100]}{'…' if len(text) > 100 else ''} (taken back{by})"
     for item in book.unknown:
         yield f"? {item.id} is cited by {item.where} (line {item.line}), but there is no such remark."
     left = book.open_remarks()

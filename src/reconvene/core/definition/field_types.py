@@ -39,7 +39,10 @@ class FieldType(Struct, frozen=True):
 
 def typed(field: Asked, answer: object) -> object:
     """The answer in the field's own type. Refused, with the reason, where it is none."""
-    return _type_of(field).typed(field, answer)
+    try:
+        return _type_of(field).typed(field, answer)
+    except Refused as error:
+        raise Refused(error.message, hint=error.hint, field=field.id) from None
 
 
 def fits(field: Asked, answer: object) -> bool:

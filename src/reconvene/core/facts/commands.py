@@ -72,6 +72,7 @@ class AnswerCheckpoint(Struct, frozen=True):
     current: str = ""  # of what is there now, where only the person's own remarks and edits (`since`) make it differ
     since: tuple[str, ...] = ()
     anyway: str = ""  # the version of which they were told what others said and changed since: it goes with it, too
+    barred: tuple[str, ...] = ()  # of those who chose before, who may not decide any more
 
 
 class AddRemark(Struct, frozen=True):

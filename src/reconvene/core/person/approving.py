@@ -1,21 +1,23 @@
 """Who may decide the open checkpoint, and how many must: names and teams, approvals, handing over.
 
 An approval is bound to the version that its person saw, and to a choice: an option with its answers. It counts as long
-as the checkpoint has that version. Only proved names count, whatever people call themselves.
+as the checkpoint has that version and its person may decide. Only proved names count, whatever people call themselves.
 """
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 from msgspec.structs import replace
 
 from reconvene.core.facts import commands as c
 from reconvene.core.facts import events as e
 from reconvene.core.facts.actors import Actor
-from reconvene.core.facts.book import to_json
+from reconvene.core.facts.book import Book, to_json
 from reconvene.core.facts.ids import digest_of
 from reconvene.core.facts.named_people import TEAM, is_name, named
 from reconvene.core.facts.state import RunState
-from reconvene.core.person.checkpoint import current_digest
+from reconvene.core.person.checkpoint import approved_digest
 from reconvene.core.person.remarking import add_remarks
 from reconvene.core.shown import on_record
 from reconvene.core.working.transaction import Transaction
@@ -82,19 +84,52 @@ def assign(tx: Transaction, command: c.Assign) -> None:
 # --- how many ---
 
 
-def counting(state: RunState) -> tuple[e.ApprovalRecorded, ...]:
+def barred(state: RunState, person: Callable[[str], Actor]) -> tuple[str, ...]:
+    """Of those who chose, who may not decide any more. `person`: who somebody of this name is now."""
+    able = {
+        one.user
+        for one in state.world.pending.approvals
+        if (actor := person(one.user)).may("decider") and is_one_of_them(state, actor)
+    }
+    return tuple(one.user for one in state.world.pending.approvals if one.user not in able)
+
+
+def counting(state: RunState, barred: tuple[str, ...] = ()) -> tuple[e.ApprovalRecorded, ...]:
     """The approvals of what is open as it is now."""
-    now = current_digest(state)
-    return tuple(one for one in state.world.pending.approvals if one.version == now)
+    now = approved_digest(state)
+    return tuple(one for one in state.world.pending.approvals if one.version == now and one.user not in barred)
 
 
-def with_earlier_answers(tx: Transaction, offered: e.OptionOffered, given: c.Answers) -> c.Answers:
-    """What is not answered is as those say who chose the same option before."""
-    answers: c.Answers = {}
-    for one in counting(tx.state):
-        if one.option == offered.label and one.fields:
-            answers |= tx.book.object(one.fields)
-    return answers | given
+def with_earlier_answers(
+    tx: Transaction, offered: e.OptionOffered, command: c.AnswerCheckpoint, *, shown: bool
+) -> c.Answers:
+    """What is not answered is as this person answered it before; else as those did who chose the same option, where
+    that was shown. Nobody is recorded with answers that they neither gave nor saw."""
+    same = [one for one in counting(tx.state, command.barred) if one.option == offered.label]
+    mine = next((one for one in tx.state.world.pending.approvals if one.user == tx.user), None)
+    if mine is not None and mine.option == offered.label:
+        own = answers_of(tx.book, mine)
+        if mine not in same:  # what the checkpoint itself asks may have been answered otherwise since
+            own = {field.id: own[field.id] for field in offered.fields if field.id in own}
+        return own | command.fields
+    if not shown or not same:
+        return command.fields
+    theirs = {one.user: answers_of(tx.book, one) for one in same}
+    first = next(iter(theirs.values()))
+    for name in dict.fromkeys(name for answers in theirs.values() for name in answers):
+        if name not in command.fields and any(answers.get(name) != first.get(name) for answers in theirs.values()):
+            said = ", ".join(f"{answers.get(name, 'nothing')} ({user})" for user, answers in theirs.items())
+            raise Refused(f"{name} was answered differently: {said}.", hint=f"Add --field {name}=…", field=name)
+    return first | command.fields
+
+
+def bound_remarks(state: RunState) -> dict[str, str]:
+    """What was said with an approval that counts: remark → whose."""
+    return {id: one.user for one in counting(state) for id in (*one.remarks, *one.notes)}
+
+
+def answers_of(book: Book, one: e.ApprovalRecorded) -> c.Answers:
+    return book.object(one.fields) if one.fields else {}
 
 
 def approved(
@@ -111,11 +146,11 @@ def approved(
             hint="Decide from your own account, or with your token: reconvene people token NAME",
         )
     choice = digest_of(to_json([offered.label, answers]))
-    now, version = current_digest(tx.state), _without_own(tx)[1]
+    now, version = approved_digest(tx.state), _without_own(tx)[1]
     others = tuple(
         one.user
         for one in tx.state.world.pending.approvals
-        if one.user != tx.user and one.choice == choice and one.version in (now, version)
+        if one.user not in (tx.user, *command.barred) and one.choice == choice and one.version in (now, version)
     )
     if len(others) + 1 >= offered.needs:
         return (*others, tx.user)
@@ -151,4 +186,4 @@ def _without_own(tx: Transaction) -> tuple[tuple[str, ...], str]:
     said = [one for one in on_record.remarks_here(state) if one.user == tx.user and not one.diff]
     notes = tuple(one.id for one in said if one.id not in pending.notes)
     aside = replace(pending, notes=(*pending.notes, *notes))
-    return notes, current_digest(replace(state, world=replace(state.world, pending=aside)))
+    return notes, approved_digest(replace(state, world=replace(state.world, pending=aside)))

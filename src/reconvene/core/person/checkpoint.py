@@ -103,8 +103,8 @@ def digest(
     state: RunState, point: str, serial: int, options: tuple[e.OptionOffered, ...], show_files: tuple[str, ...]
 ) -> str:
     """Of what is shown: checkpoint, round, values, outputs, shown file versions, options, answers and remarks so far,
-    the commit in the person's project; never rendered text. What people say with an approval stands beside it: who
-    decides next is told, and what was approved stays the same."""
+    the commit in the person's project; never rendered text. What people say with an approval stands beside it, so that
+    what was approved stays the same; see `current_digest`."""
     world = state.world
     beside = world.pending.notes if world.pending.checkpoint == point else ()
     round_ = world.top.round
@@ -129,9 +129,22 @@ def digest(
     return digest_of(to_json(parts))
 
 
-def current_digest(state: RunState) -> str:
+def approved_digest(state: RunState) -> str:
+    """Of what people approve who choose now: the words and answers of those who chose before stand beside it."""
     point = state.world.open
     return digest(state, point.id, point.serial, point.options, point.show_files) if point else ""
+
+
+def current_digest(state: RunState) -> str:
+    """Of what is shown now: what is approved, and what those who approve it said and answered."""
+    now, pending = approved_digest(state), state.world.pending
+    if not now or not pending.approvals:
+        return now
+    said = [remark.id for remark in on_record.remarks_here(state) if remark.id in pending.notes]
+    answered = sorted(
+        [one.user, one.option, one.fields] for one in pending.approvals if one.fields and one.version == now
+    )
+    return digest_of(to_json([now, said, answered])) if said or answered else now
 
 
 def shown(tx: Transaction, command: c.AnswerCheckpoint | c.Rollback) -> str:

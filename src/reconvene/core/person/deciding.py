@@ -45,6 +45,7 @@ def answer(tx: Transaction, command: c.AnswerCheckpoint) -> None:
         )
     approving.require_one_of_them(tx)
     offered = _find_option(point, command.option)
+    saw = bool(command.digest)
     command = replace(command, digest=checkpoint.shown(tx, command))
     if not offered.available and point.fields and command.fields:
         offered = _with_answers(tx, point, offered, command)
@@ -52,11 +53,11 @@ def answer(tx: Transaction, command: c.AnswerCheckpoint) -> None:
         raise Refused(f"{offered.label!r} is not available: {offered.why_not}.", hint=_options_hint(point))
     said = any(remark.text.strip() for remark in command.remarks) or on_record.unheard(tx.state)
     if offered.remark == "required" and not said:
-        raise Refused(f"{offered.label!r} needs your words.", hint='Add --feedback "…"')
+        raise Refused(f"{offered.label!r} needs your words.", hint='Add --feedback "…"', field="remarks")
     if point.attention:
         attention.settle(tx, point, offered.label, command, key)
     else:
-        _decide(tx, point, offered, command, key)
+        _decide(tx, point, offered, command, key, saw=saw)
 
 
 def _with_answers(
@@ -139,7 +140,9 @@ def _decide(
     key: str,
     *,
     late: bool = False,
+    saw: bool = False,
 ) -> None:
+    """`saw`: the person names the version that they were shown."""
     definition = tx.phase.checkpoint
     if definition is None:
         raise Bug(f"{point.phase} has no checkpoint")
@@ -147,7 +150,7 @@ def _decide(
     move = option.then
     leaving = _leaves(option)
     if offered.needs > 1:
-        command = replace(command, fields=approving.with_earlier_answers(tx, offered, command.fields))
+        command = replace(command, fields=approving.with_earlier_answers(tx, offered, command, shown=saw))
     answers = _merged(tx, offered, command.fields, leaving=leaving)
     together = approving.approved(tx, point, offered, command, answers) if offered.needs > 1 else ()
     if offered.needs > 1 and not together:
@@ -261,6 +264,7 @@ def _merged(tx: Transaction, option: e.OptionOffered, given: c.Answers, *, leavi
         raise Refused(
             f"There is no field {unknown[0]!r} here (fields: {known}).",
             hint=f"Did you mean {near[0]!r}?" if near else "",
+            field=unknown[0],
         )
     before = drafts.here(tx.state, tx.book)
     answers: c.Answers = {}
@@ -284,9 +288,11 @@ def _complete(answers: c.Answers, fields: tuple[e.FieldAsked, ...]) -> None:
             raise Refused(
                 f"{field.prompt or field.id} needs an answer of yes first.",
                 hint=f"Add --field {field.id}=yes, or choose another option.",
+                field=field.id,
             )
         elif field.required and empty:
-            raise Refused(f"{field.prompt or field.id} needs an answer first.", hint=f"Add --field {field.id}=…")
+            needed = f"{field.prompt or field.id} needs an answer first."
+            raise Refused(needed, hint=f"Add --field {field.id}=…", field=field.id)
 
 
 def _chosen_agents(option: e.OptionOffered, answers: c.Answers) -> tuple[str, ...]:
@@ -356,7 +362,7 @@ def save_draft(tx: Transaction, command: c.SaveDraft) -> None:
     asked = {field.id: field for field in point.fields}
     unknown = [name for name in command.fields if name not in asked]
     if unknown:
-        raise Refused(f"There is no field {unknown[0]!r} here.")
+        raise Refused(f"There is no field {unknown[0]!r} here.", field=unknown[0])
     answers = {
         name: value if value in (None, "") else typed(asked[name], value) for name, value in command.fields.items()
     }

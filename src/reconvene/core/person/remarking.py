@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from msgspec.structs import replace
 
 from reconvene.core import kit_finder
@@ -12,7 +14,7 @@ from reconvene.core.facts.evolve import remark_is_on, remark_key
 from reconvene.core.facts.ids import remark_id
 from reconvene.core.shown import anchors, drafts
 from reconvene.core.working.transaction import Transaction
-from reconvene.errors import Refused, StoreError
+from reconvene.errors import Forbidden, Refused, StoreError
 
 
 def require_alive(tx: Transaction) -> None:
@@ -82,6 +84,9 @@ def read_again(tx: Transaction, command: c.ReadRemark) -> None:
     kinds = kit_finder.reader(tx.book.workflow.kits).kinds
     if remark.diff:
         raise Refused(f"{remark.id} is an edit of a file: there is nothing else to read in it.")
+    if remark.number in tx.state.record.withdrawn:
+        by = tx.state.record.withdrawn[remark.number]
+        raise Refused(f"{remark.id} was taken back{f' by {by}' if by else ''}: there is nothing to read in it.")
     if command.kind is not None and command.kind not in kinds:
         raise Refused(f"{command.kind!r} is no kind of remark.", hint=f"Kinds: {', '.join(kinds)}.")
     if command.level not in (None, "minor", "major"):
@@ -122,9 +127,18 @@ def read_again(tx: Transaction, command: c.ReadRemark) -> None:
         tx.emit(event)
 
 
-def withdraw(tx: Transaction, command: c.WithdrawRemark) -> None:
+def withdraw(tx: Transaction, command: c.WithdrawRemark, bound: Mapping[str, str]) -> None:
+    """By who said it, or by an admin: the same proved person, and where nothing proves it, the same name. `bound`: the
+    remarks that go with a choice that counts, each with who made it."""
     require_alive(tx)
     remark, record = _remark(tx, command.id), tx.state.record
+    own = remark.user == tx.user if remark.user or tx.user else remark.by == command.by
+    if not own and tx.actor.role != "admin":
+        whose = remark.by or remark.user or "somebody else"
+        raise Forbidden(
+            f"{remark.id} is {whose}'s: only they, or an admin, can take it back. Nothing was done.",
+            hint="Say in a remark of your own what holds.",
+        )
     if remark.number in record.withdrawn:
         return
     shown = sorted(agent for agent, count in record.seen.items() if count >= remark.number)
@@ -133,6 +147,9 @@ def withdraw(tx: Transaction, command: c.WithdrawRemark) -> None:
         raise Refused(f"{remark.id} is an edit of a file.", hint=f"Change {remark.path} back instead.")
     if shown:
         raise Refused(f"{remark.id} cannot be taken back: {', '.join(shown)} has been shown it.", hint=instead)
+    if remark.id in bound:
+        why = f"it goes with what {bound[remark.id]} chose, and that counts"
+        raise Refused(f"{remark.id} cannot be taken back: {why}.", hint=instead)
     if remark.checkpoint in record.decided:
         raise Refused(f"{remark.id} cannot be taken back: a decision was made with it.", hint=instead)
     tx.emit(e.RemarkWithdrawn(at=tx.now, id=remark.id, number=remark.number, by=command.by, door=command.door))

@@ -116,7 +116,7 @@ def _dispatch(tx: Transaction, command: c.Command) -> None:
             read_again(tx, command)
             checkpoint.revise(tx)
         case c.WithdrawRemark():
-            withdraw(tx, command)
+            withdraw(tx, command, approving.bound_remarks(tx.state))
             checkpoint.revise(tx)
         case c.RecordCompanion():
             number = tx.state.record.companion.said + 1

@@ -152,6 +152,7 @@ def _put_details(shown: RunInFull) -> None:
     _put_list("decisions about trouble", map(_decision, shown.settled))
     _put_list("mended", _mended(shown))
     _put_list("remarks", map(_remark, shown.remarks))
+    _put_list("remarks that were taken back", map(_remark, shown.withdrawn))
     _put_list("checkpoints that were not asked", not_asked(structs.replace(shown, unasked=(), unshown=(), found=())))
     _put_list("outputs whose gate could not be asked", [f"! {one_line(one.text, 300)}" for one in shown.unasked])
     _put_list("agents that were not shown everything", [f"! {one_line(one.text, 300)}" for one in shown.unshown])
@@ -195,7 +196,8 @@ def _decision(one: Decision) -> str:
     item = f" of {one_line(one.item)}" if one.item else ""
     source, since = from_where(one.source) if one.source else "", f"with {', '.join(one.since)}" if one.since else ""
     approved = f"with {named(one.approved[:-1], 'and')}" if one.approved else ""
-    by = "; ".join(part for part in (by_whom(one.by, one.user), approved, source, since) if part)
+    answers = ", ".join(f"{name}: {one_line(str(value), 80)}" for name, value in one.answers.items())
+    by = "; ".join(part for part in (by_whom(one.by, one.user), approved, answers, source, since) if part)
     return f"{one.phase}{item}: {one_line(one.option)}" + (f" ({by})" if by else "")
 
 
@@ -231,7 +233,8 @@ def _unjudged(shown: RunInFull) -> list[str]:
 
 def _remark(remark: Remark) -> str:
     by, origin = by_whom(remark.by, remark.user), f"in {remark.origin}" if remark.origin else ""
-    told = ", ".join(part for part in (by, origin) if part)
+    gone = f"taken back by {remark.withdrawn or 'somebody'}" if remark.withdrawn is not None else ""
+    told = ", ".join(part for part in (by, origin, gone) if part)
     target = (f" to {remark.target}" if remark.target else "") + (f" on {remark.lines}" if remark.lines else "")
     text = one_line(remark.text or remark.path, 200)
     return f"{remark.id} {remark.kind}{target}: {text}" + (f" ({told})" if told else "")

@@ -17,8 +17,7 @@ class WrongField(Refused):
     """One thing that was filled in does not fit: 422, with its name."""
 
     def __init__(self, field: str, message: str, *, hint: str = "") -> None:
-        super().__init__(message, hint=hint)
-        self.field = field
+        super().__init__(message, hint=hint, field=field)
 
 
 class TooLarge(UserError):

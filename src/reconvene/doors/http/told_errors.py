@@ -5,7 +5,7 @@ from __future__ import annotations
 from starlette.responses import Response
 
 from reconvene.app.views.encoding import encoded
-from reconvene.doors.http.refusals import Missing, TooLarge, Unreadable, WhichVersion, WrongField, WrongMedia
+from reconvene.doors.http.refusals import Missing, TooLarge, Unreadable, WhichVersion, WrongMedia
 from reconvene.errors import Busy, Forbidden, ReconveneError, Refused, Repeated, StaleDecision, StoreError, UserError
 
 TYPE = "application/problem+json"
@@ -49,6 +49,17 @@ def told(error: ReconveneError) -> Response:
     more: dict[str, object] = {}
     if isinstance(error, StaleDecision):
         more = {"changes": error.changes, "version": error.now}
-    if isinstance(error, WrongField):
-        more = {"field": error.field}
-    return problem(status_of(error), error.message, error.hint, **more)
+    if isinstance(error, Refused) and error.field:
+        more["field"] = error.field
+    return problem(status_of(error), error.message, _hint(error), **more)
+
+
+def _hint(error: ReconveneError) -> str:
+    """What a program does next. Hints that name options of the command line are for others."""
+    if isinstance(error, StaleDecision) and error.now:
+        return f'Look at the changes; then send it again with this version, or with "anyway": "{error.now}".'
+    if " --" not in f" {error.hint}":
+        return error.hint
+    if isinstance(error, Refused) and error.field == "remarks":
+        return 'Add "remarks": [{"text": "…"}].'
+    return f'Add "fields": {{"{error.field}": …}}.' if isinstance(error, Refused) and error.field else ""

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from reconvene.core.facts.named_people import named
 from reconvene.doors.shared.harmless import one_line
 
 if TYPE_CHECKING:
-    from reconvene.app.views.read_model import Checkpoint
+    from reconvene.app.views.read_model import Approval, Checkpoint
 
 
 def asked_of(point: Checkpoint) -> list[str]:
@@ -29,16 +29,38 @@ def _chosen(point: Checkpoint) -> Iterator[str]:
     for option in point.options:
         if option.needs < 2:
             continue
-        chose = [one.user for one in counted if one.option == option.label]
+        chose = [f"{one.user}{answered(one)}" for one in counted if one.option == option.label]
         if not chose:
             yield f"“{option.label}” needs {option.needs} people"
         else:
             yield f"{len(chose)} of {option.needs}: {named(chose, 'and')} chose {option.label}"
     if len({(one.option, one.choice) for one in counted}) > 1:
-        yield "they chose differently: nothing is decided before enough people choose the same"
+        yield f"they chose differently{differing(counted)}: nothing is decided before enough people choose the same"
     for one in point.approvals:
-        if not one.counts:
+        if one.barred:
+            yield f"{one.user} chose {one.option}, and may not decide any more: it does not count"
+        elif not one.counts:
             yield f"{one.user} chose {one.option}, before something was changed here: it does not count any more"
+
+
+def answered(one: Approval) -> str:
+    """` (amount: 5)`"""
+    told = ", ".join(f"{name}: {one_line(str(value), 80)}" for name, value in one.answers.items())
+    return f" ({told})" if told else ""
+
+
+def differing(chosen: Iterable[Approval]) -> str:
+    """` (amount: 5 by ada, 7 by bob)`: of those who chose the same option with other answers."""
+    told: list[str] = []
+    by_option: dict[str, list[Approval]] = {}
+    for one in chosen:
+        by_option.setdefault(one.option, []).append(one)
+    for same in by_option.values():
+        for name in dict.fromkeys(name for one in same for name in one.answers):
+            values = [one_line(str(one.answers.get(name, "nothing")), 40) for one in same]
+            if len(set(values)) > 1:
+                told.append(f"{name}: {', '.join(f'{value} by {one.user}' for value, one in zip(values, same))}")
+    return f" ({'; '.join(told)})" if told else ""
 
 
 def _time(point: Checkpoint) -> Iterator[str]:
