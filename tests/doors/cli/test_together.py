@@ -29,6 +29,7 @@ phases:
       who: [ada, "team:finance"]
       options:
         - {label: Approve, needs: 2, remark: optional}
+        - {label: Pay, needs: 2, fields: [{id: amount, required: true}]}
         - {label: Reject, needs: 2, then: {end: rejected}}
         - {label: Ask, then: again, remark: optional}
 """
@@ -111,14 +112,54 @@ def test_the_first_of_two_decides_nothing_and_the_second_does(home: Home) -> Non
     assert "with ada" in home.reconvene("show", RUN).out
 
 
-def test_the_notes_of_the_first_reach_the_second_and_change_no_version(home: Home) -> None:
+def test_the_notes_of_the_first_reach_the_second_before_they_decide_and_the_count_stands(home: Home) -> None:
     home.by("bob", "show", RUN)
-    before = home.point["digest"]
     home.decide("ada", "Approve", "--feedback", "Mind the fees.")
-    assert home.point["digest"] == before
-    assert "Mind the fees." in home.by("cyd", "show", RUN).out
-    done = home.by("bob", "decide", RUN, "--option", "Approve")
-    assert done.code == 0, "what bob was shown before is still what is open"
+    refused = home.by("bob", "decide", RUN, "--option", "Approve")
+    assert (refused.code, "Mind the fees." in refused.err) == (64, True), "he had not seen it"
+    assert "1 of 2: ada chose Approve" in home.by("bob", "show", RUN).out
+    assert home.by("bob", "decide", RUN, "--option", "Approve").code == 0
+
+
+def test_what_the_first_answered_is_shown_and_the_second_decides_on_it(home: Home) -> None:
+    home.by("bob", "show", RUN)
+    home.decide("ada", "Pay", "--field", "amount=1000000")
+    refused = home.by("bob", "decide", RUN, "--option", "Pay")
+    assert (refused.code, "ada chose “Pay” with amount: 1000000" in refused.err) == (64, True)
+    missing = home.by("cyd", "decide", RUN, "--option", "Pay", "--latest")
+    assert (missing.code, "needs an answer first" in missing.err) == (64, True), "nothing was shown to cyd"
+    assert "1 of 2: ada (amount: 1000000) chose Pay" in home.by("bob", "show", RUN).out
+    home.decide("cyd", "Pay", "--field", "amount=2")
+    shown = home.by("bob", "show", RUN).out
+    assert "they chose differently (amount: 1000000 by ada, 2 by cyd)" in shown
+    assert home.decide("ada", "Pay").code == 3, "she keeps her own"
+    assert home.decide("ada", "Pay", "--field", "amount=2").code == 0
+    assert "amount: 2" in home.reconvene("show", RUN).out
+    (decision,) = home.events("DecisionRecorded")
+    assert decision["approved"] == ["cyd", "ada"]
+
+
+def test_who_was_removed_or_demoted_since_does_not_count(home: Home) -> None:
+    home.decide("cyd", "Approve")
+    home.reconvene("people", "change", "cyd", "--role", "viewer")
+    assert "cyd chose Approve, and may not decide any more: it does not count" in home.by("bob", "show", RUN).out
+    assert home.decide("bob", "Approve").code == 3
+    home.reconvene("people", "remove", "bob")
+    assert home.decide("ada", "Approve").code == 3
+    assert home.events("DecisionRecorded") == []
+    home.reconvene("people", "change", "cyd", "--role", "decider")
+    assert home.decide("cyd", "Approve").code == 0
+
+
+def test_what_an_approver_said_is_taken_back_by_nobody_while_it_counts(home: Home) -> None:
+    home.decide("ada", "Approve", "--feedback", "Only without VAT.")
+    for name, why in (("rex", "FB-001 is ada's"), ("ada", "goes with what ada chose")):
+        refused = home.by(name, "remark", RUN, "--withdraw", "FB-001")
+        assert (refused.code, why in refused.err) == (64, True), refused.err
+    home.by("rex", "remark", RUN, "Wait.")
+    assert home.by("rex", "remark", RUN, "--withdraw", "FB-002").code == 0
+    for words in (("show", RUN), ("ledger", RUN)):
+        assert "taken back by rex" in home.reconvene(*words).out
 
 
 def test_what_an_approver_said_before_goes_with_the_approval(home: Home) -> None:
