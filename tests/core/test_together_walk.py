@@ -282,6 +282,16 @@ def test_the_words_of_the_first_are_part_of_what_is_shown_and_the_choice_counts_
     assert [one.counts for one in approvals(play.state)] == [True, True]
 
 
+def test_words_with_a_choice_leave_it_counting_where_the_checkpoint_names_nobody() -> None:
+    play = Play(parse_workflow(WORKFLOW.replace('who: [ada, bob, "team:finance"]', "").replace("within: 1d", "")
+                               .replace("late: {who: [eve]}", "")))  # fmt: skip
+    play.finish("w")
+    _chooses(play, "ada", "Reject", {}, "Too dear.")
+    assert [one.counts for one in approvals(play.state)] == [True]
+    _chooses(play, "bob", at=current_digest(play.state))
+    assert play.state.outcome == "rejected"
+
+
 def test_what_goes_with_a_choice_that_counts_is_not_taken_back() -> None:
     play = _open()
     _chooses(play, "ada", "Approve", {}, "Only without VAT.")

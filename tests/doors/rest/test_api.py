@@ -6,11 +6,14 @@ import json
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 from starlette.testclient import TestClient
 
 from commands import Command
 from reconvene.app import index
+from reconvene.doors.http.callers import Role
 from reconvene.doors.rest.routes import OPERATIONS, PREFIX
+from reconvene.wire.workflow_file import parse_workflow
 from served_home import DRAFT, Ground
 
 API = "/api/v1"
@@ -159,6 +162,64 @@ def test_what_does_not_fit_is_named(made: Ground, client: TestClient, body: dict
     run = next(run for run in made.engine.log.heads() if made.state(run).status == "waiting")
     status, told = decide(client, made.person("ada"), run, at(client, made, run), **body)
     assert (status, told["field"]) == (422, field)
+
+
+TOGETHER = """
+name: pay
+agents: {writer: {}}
+phases:
+  - id: plan
+    agents: [writer]
+    checkpoint:
+      options: [{label: Pay, needs: 2, remark: optional, fields: [{id: amount, required: true}], then: {end: paid}}]
+"""
+
+
+def proved(made: Ground, name: str, role: Role = "decider", *, cookie: bool = False) -> dict[str, str]:
+    """The headers of one of the people of the home: what they do is theirs, and not the server's."""
+    headers = made.person(name, role, cookie=cookie)
+    token = f"{name}-{role}-{cookie}"
+    made.people[token] = replace(made.people[token], listed=True)
+    return headers
+
+
+def test_what_one_of_several_says_and_answers_is_shown_to_the_next_once(made: Ground, client: TestClient) -> None:
+    run = made.engine.start(parse_workflow(TOGETHER))
+    made.drive(run)
+    version, ada, bob = at(client, made, run), proved(made, "ada"), proved(made, "bob")
+    status, told = decide(client, ada, run, version, option="Pay")
+    assert (status, told["field"], told["hint"]) == (422, "amount", 'Add "fields": {"amount": …}.')
+    note = {"text": "Only without VAT."}
+    assert decide(client, ada, run, version, option="Pay", fields={"amount": "5"}, remarks=[note])[0] == 200
+    (approval,) = client.get(f"{API}/runs/{run}/checkpoint", headers=bob).json()["approvals"]
+    assert (approval["user"], approval["answers"], approval["counts"]) == ("ada", {"amount": "5"}, True)
+    status, told = decide(client, bob, run, version, option="Pay")
+    assert (status, "anyway" in told["hint"], "--" in told["hint"]) == (409, True, False)
+    assert any("Only without VAT." in one for one in told["changes"])
+    assert "ada chose “Pay” with amount: 5" in told["changes"]
+    page = client.get(f"/runs/{run}/decide", headers=proved(made, "bob", cookie=True)).text
+    assert "chose “Pay” (amount: 5)" in page
+    assert ">5</textarea>" in page, "the field begins with what bob would agree to"
+    assert decide(client, bob, run, version, option="Pay", anyway=told["version"])[0] == 200
+    taken = client.get(f"{API}/runs/{run}", headers=bob).json()["decisions"][-1]
+    assert (taken["approved"], taken["answers"], taken["since"]) == (["ada", "bob"], {"amount": "5"}, ["FB-001"])
+
+
+def test_a_remark_is_taken_back_by_who_said_it_and_stays_visible(made: Ground, client: TestClient) -> None:
+    run, bob, eve = made.parked(), proved(made, "bob", "reviewer"), proved(made, "eve", "reviewer")
+    one, said = f"{API}/runs/{run}/remarks/FB-001", {"remarks": [{"text": "Never without tests."}]}
+    client.post(f"{API}/runs/{run}/remarks", json=said, headers=bob)
+    version = at(client, made, run)
+    assert client.delete(one, headers=eve).status_code == 403
+    assert client.delete(one, headers=bob).status_code == 200
+    assert client.patch(one, json={"kind": "correction"}, headers=bob).status_code == 422
+    (remark,) = client.get(f"{API}/runs/{run}/remarks", headers=eve).json()["remarks"]
+    assert (remark["text"], remark["withdrawn"]) == ("Never without tests.", "bob")
+    (gone,) = client.get(f"{API}/runs/{run}/ledger", headers=eve).json()["withdrawn"]
+    assert (gone["text"], gone["said_by"], gone["by"]) == ("Never without tests.", "bob", "bob")
+    assert client.get(f"{API}/runs/{run}", headers=eve).json()["withdrawn"][0]["withdrawn"] == "bob"
+    status, told = decide(client, made.person("ada"), run, version)
+    assert (status, "FB-001 was taken back by bob (bob: Never without tests.)" in told["changes"]) == (409, True)
 
 
 def test_each_role_may_do_so_much(made: Ground, client: TestClient) -> None:

@@ -185,5 +185,6 @@ def _without_own(tx: Transaction) -> tuple[tuple[str, ...], str]:
     state, pending = tx.state, tx.state.world.pending
     said = [one for one in on_record.remarks_here(state) if one.user == tx.user and not one.diff]
     notes = tuple(one.id for one in said if one.id not in pending.notes)
-    aside = replace(pending, notes=(*pending.notes, *notes))
+    here = state.world.open.id if state.world.open is not None else ""
+    aside = replace(pending, checkpoint=here, notes=(*pending.notes, *notes))
     return notes, approved_digest(replace(state, world=replace(state.world, pending=aside)))

@@ -138,7 +138,7 @@ def approved_digest(state: RunState) -> str:
 def current_digest(state: RunState) -> str:
     """Of what is shown now: what is approved, and what those who approve it said and answered."""
     now, pending = approved_digest(state), state.world.pending
-    if not now or not pending.approvals:
+    if not now or not (pending.approvals or pending.notes):
         return now
     said = [remark.id for remark in on_record.remarks_here(state) if remark.id in pending.notes]
     answered = sorted(

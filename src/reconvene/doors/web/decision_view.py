@@ -4,7 +4,7 @@ in half a minute. What is cut is counted, and stands further below or one link a
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from markupsafe import Markup
@@ -13,7 +13,7 @@ from msgspec import Struct
 from reconvene.app import measures, outlook, queries
 from reconvene.app.since import since
 from reconvene.app.views.news import News, Since, counted
-from reconvene.core.facts.commands import RemarkIn
+from reconvene.core.facts.commands import Answers, RemarkIn
 from reconvene.core.facts.named_people import is_among
 from reconvene.core.kit_finder import reader
 from reconvene.core.person.limiting import tools_of
@@ -125,6 +125,7 @@ class DecisionView(Struct, frozen=True):
     votes: tuple[Approval, ...]
     several: int  # so many people the option needs that needs most
     disagree: bool
+    answered: Mapping[str, Answers]  # option → what those answered who chose it, this person before all; "" = whichever
 
 
 def view(engine: Engine, run: str, caller: Caller, read: int, prepared: Prepared) -> DecisionView | None:
@@ -172,7 +173,16 @@ def view(engine: Engine, run: str, caller: Caller, read: int, prepared: Prepared
         point.approvals,
         max((one.needs for one in point.options), default=1),
         len({one.choice for one in point.approvals if one.counts}) > 1,
+        {label: _answered(point, caller.name, label) for label in ("", *(one.label for one in point.options))},
     )
+
+
+def _answered(point: Checkpoint, person: str, label: str) -> Answers:
+    """What fields begin with: as this person answered, else as the others did, where they agree."""
+    chose = [one for one in point.approvals if one.counts and label in ("", one.option)]
+    own = [one.answers for one in chose if one.user == person]
+    every = own or [one.answers for one in chose]
+    return {name: value for one in every[:1] for name, value in one.items() if all(value == o.get(name) for o in every)}
 
 
 def _goal(engine: Engine, run: str, session: Session) -> str:
