@@ -203,9 +203,11 @@ class Engine:
                 command, pinned = new_runs.with_workflows(session, command)
                 blobs = {**(blobs or {}), **pinned}
             decided = isinstance(command, AnswerCheckpoint | Rollback)
-            first = record if isinstance(command, Lapse) else handle
-            if decided:
-                first = on_what_was_shown(self.log, once, self.person)
+            first = (
+                on_what_was_shown(self.log, once, self.person)
+                if decided
+                else record if isinstance(command, Lapse) else handle
+            )
             session.do(command, blobs, claim, first)
             if first is not handle and not holder:
                 session.do(GoOn())
