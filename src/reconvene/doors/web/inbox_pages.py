@@ -9,9 +9,8 @@ from urllib.parse import quote
 from starlette.responses import RedirectResponse
 from starlette.routing import Route
 
-from reconvene.core.facts.commands import Assign
 from reconvene.desk_ports import Snooze
-from reconvene.doors.http import acts
+from reconvene.doors.http import acts, run_acts
 from reconvene.doors.web.drawing import page
 from reconvene.doors.web.waiting_runs import SHOWN, Wanted, inbox
 
@@ -59,12 +58,10 @@ def routes(service: Service) -> list[Route]:
     async def hand_over(asks: Request) -> Response:
         """The open checkpoint is for somebody else."""
         caller: Caller = asks.scope["caller"]
-        caller.require("decider", "to hand a checkpoint over")
         form = await asks.form()
         run = asks.path_params["run"]
         names = [one.strip() for one in str(form.get("who", ""))[:1_000].split(",") if one.strip()]
-        await service.do(lambda engine: acts.require_run(engine, run))
-        await service.submit(caller, run, Assign("", tuple(names), caller.name, caller.door))
+        await run_acts.assign(service, caller, run, names)
         return RedirectResponse(f"/runs/{quote(run)}/decide", 303)
 
     return [
