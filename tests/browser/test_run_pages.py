@@ -104,3 +104,14 @@ def test_a_file_is_given_by_drop_and_looked_at_before_the_start(open_page: Open)
 
     assert "dropped.md" in page.inner_text("form.withtalk")
     assert "nothing was started yet" in page.inner_text("main")
+
+
+def test_the_conversation_before_a_run_needs_no_new_page_and_keeps_what_was_typed(open_page: Open) -> None:
+    page = open_page("/new?workflow=brainstorm")
+    page.fill("[name='input.description']", "Trim the names")
+    page.fill("[name=question]", "What do you need?")
+    page.click("button[value=ask]")
+    page.wait_for_selector(".chat .it")
+
+    assert page.input_value("[name='input.description']") == "Trim the names"
+    assert page.input_value("[name=draft]").startswith("draft")

@@ -6,13 +6,10 @@ import json
 from typing import Any
 
 import pytest
-from msgspec.structs import replace
 from starlette.testclient import TestClient
 
-from reconvene.app import index, measures, queries
-from reconvene.app.outlook import with_outlook
-from reconvene.app.views.encoding import encoded
-from reconvene.app.views.read_model import RunInFull
+from commands import Command
+from reconvene.app import index
 from reconvene.doors.rest.routes import OPERATIONS, PREFIX
 from served_home import DRAFT, Ground
 
@@ -52,19 +49,10 @@ def test_lists_go_page_by_page_and_hold_what_the_command_line_prints(made: Groun
     assert found == rows
 
 
-def _with_outlook(made: Ground, run: str) -> RunInFull:
-    """Each option with what it takes."""
-    plain = queries.show(made.engine, run)
-    assert plain.checkpoint is not None
-    point = with_outlook(made.engine, run, plain.checkpoint, measures.review(made.engine, run))
-    return replace(plain, checkpoint=point)
-
-
-def test_a_run_is_shown_as_show_prints_it(made: Ground, client: TestClient) -> None:
+def test_a_run_is_shown_as_show_prints_it(made: Ground, client: TestClient, reconvene: Command) -> None:
     run = made.parked()
     shown = client.get(f"{API}/runs/{run}", headers=made.person("ada", "viewer")).json()
-    same = json.loads(encoded(_with_outlook(made, run)))
-    assert {key: shown[key] for key in same} == same
+    assert shown == reconvene("--home", made.home, "show", run, "--json").object
     assert "preview" in shown["review"]
 
 

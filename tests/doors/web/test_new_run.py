@@ -6,6 +6,7 @@ import pytest
 from tests.doors.web.conftest import HOST, Desk, Parsed, engine
 
 from reconvene.app import queries
+from reconvene.doors.web import new_run_pages
 
 _FROM = {"origin": f"http://{HOST}"}
 WANTED = "Say <b>hello</b> to the {{ config }} world"
@@ -101,3 +102,11 @@ def test_figures_are_measured_over_all_runs_and_in_one(desk: Desk) -> None:
     assert "1 of 2 decisions" in one.text
     assert "svg" in [tag for tag, _ in one.elements]
     assert "There is no run" in desk.get("/figures?run=none", 404)
+
+
+def test_a_form_that_is_too_large_is_refused_before_it_is_kept(own_desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(new_run_pages, "MOST_FORM", 5_000)
+    large = ("file.spec", ("spec.md", b"x" * 20_000))
+
+    assert "A form may have" in send(own_desk, 413, [large], workflow="spec-refinement", act="check")
+    assert "A form may have" in send(own_desk, 413, workflow="brainstorm", act="check", input__description="x" * 20_000)

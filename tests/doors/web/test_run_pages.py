@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 from tests.doors.web.conftest import Desk, Parsed, engine
+from tests.served_home import ground
 
 RUN = "SCENARIO-2026-001"
 
@@ -105,3 +107,16 @@ def test_a_page_of_somebody_else_cannot_abort(own_desk: Desk) -> None:
 def test_nothing_is_changed_by_opening_an_address(own_desk: Desk) -> None:
     for act in ("pause", "resume", "abort", "fork"):
         assert own_desk.client.get(f"/runs/market-entry-1/{act}").status_code == 405
+
+
+def test_a_viewer_sees_everything_and_can_do_nothing(tmp_path: Path) -> None:
+    with ground(tmp_path) as made, made.serving() as client:
+        run = made.parked()
+        vera = made.person("vera", "viewer", cookie=True)
+        page = Parsed(client.get(f"/runs/{run}", headers=vera).text)
+
+        assert "Is the draft good?" in page.text
+        assert [own.get("action") for tag, own in page.elements if tag == "form"] == ["/theme"]
+        for act, said in (("abort", {}), ("fork", {"at": "5"}), ("companion", {"question": "Why?"})):
+            assert client.post(f"/runs/{run}/{act}", data=said, headers=vera).status_code == 403
+        assert made.state(run).status == "waiting"

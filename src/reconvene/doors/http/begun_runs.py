@@ -199,7 +199,7 @@ class Given:
             found[name] = self._value(f"inputs.{name}", spec, value) if spec is not None else str(value)
             beside = f"{name}_name"  # a workflow that wants to know what the file is called declares this
             if spec is not None and spec.type == "file" and beside in workflow.inputs and beside not in given:
-                found[beside] = os.path.splitext(self._name(value))[0]
+                found[beside] = os.path.splitext(self._name(f"inputs.{name}", value))[0]
         return found
 
     def _value(self, field: str, spec: Input, value: object) -> object:
@@ -207,7 +207,9 @@ class Given:
             case "file":
                 return self._text(field, value)
             case "files" | "folder":
-                return [{"name": self._name(one), "text": self._text(field, one)} for one in _several(field, value)]
+                return [
+                    {"name": self._name(field, one), "text": self._text(field, one)} for one in _several(field, value)
+                ]
             case "documents":
                 return [one for each in _several(field, value) for one in self._documents(field, each)]
             case "sources":
@@ -217,10 +219,10 @@ class Given:
             case kind:
                 return _plain(field, kind, value)
 
-    def _name(self, value: object) -> str:
+    def _name(self, field: str, value: object) -> str:
         if isinstance(value, dict) and isinstance(name := value.get("name"), str):
             return os.path.basename(name) or "text"
-        return self._upload("", value).name if isinstance(value, dict) and "upload" in value else "text"
+        return self._upload(field, value).name if isinstance(value, dict) and "upload" in value else "text"
 
     def _upload(self, field: str, value: object) -> Upload:
         digest = value.get("upload") if isinstance(value, dict) else None

@@ -14,7 +14,7 @@ from reconvene.app import as_sent, index, kit_views, measures, queries, round_tr
 from reconvene.app.file_comments import comments as every_comment
 from reconvene.app.file_versions import version_of, versions
 from reconvene.app.outlook import with_outlook
-from reconvene.app.since import since
+from reconvene.app.since import since as since_then
 from reconvene.app.views import companion_talk, tool_calls
 from reconvene.app.views.projections import remarks
 from reconvene.app.views.remark_lives import ledger_of, page_of
@@ -116,13 +116,11 @@ def _with(value: object, **more: object) -> dict[str, Any]:
 
 async def show(asked: Asked) -> object:
     def look(engine: Engine, run: str) -> object:
-        shown = queries.show(engine, run)
-        if shown.checkpoint is not None:
-            note_shown(asked.service, asked.caller, run, shown.checkpoint)
+        shown, beside = queries.show(engine, run), measures.review(engine, run)
+        if (point := shown.checkpoint) is not None:
+            shown = replace(shown, checkpoint=with_outlook(engine, run, point, beside))
+            note_shown(asked.service, asked.caller, run, point)
         talked = companion_talk.spent(engine.load(run))
-        beside = measures.review(engine, run)
-        if shown.checkpoint is not None:
-            shown = replace(shown, checkpoint=with_outlook(engine, run, shown.checkpoint, beside))
         return _with(shown, review=beside or {}, **({"companion": talked} if talked else {}))
 
     return await of_run(asked, look)
@@ -139,10 +137,10 @@ async def checkpoint(asked: Asked) -> object:
     return await of_run(asked, look)
 
 
-async def since_then(asked: Asked) -> object:
+async def since(asked: Asked) -> object:
     def look(engine: Engine, run: str) -> object:
-        who = asked.caller.name
-        return since(engine, run, who, asked.service.desk.mark(who, run).read)
+        name = asked.caller.name
+        return since_then(engine, run, name, asked.service.desk.mark(name, run).read)
 
     return await of_run(asked, look)
 

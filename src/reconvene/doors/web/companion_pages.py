@@ -5,15 +5,12 @@ With JavaScript a question is asked beside any page of the run, and what the com
 
 from __future__ import annotations
 
-import asyncio
-import json
-from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from msgspec import Struct
 from starlette.requests import Request
-from starlette.responses import RedirectResponse, Response, StreamingResponse
+from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from reconvene.companion.open_cites import open_cite
@@ -24,13 +21,12 @@ from reconvene.doors.shared.carried_out import about, shown
 from reconvene.doors.web.drawing import drawn_text
 from reconvene.doors.web.rendered import markdown
 from reconvene.doors.web.run_drawing import around, bounded, caller_of, drawn
-from reconvene.errors import ReconveneError
+from reconvene.doors.web.told_live import streamed, wants_stream
 
 if TYPE_CHECKING:
     from reconvene.app.engine import Engine
     from reconvene.app.views.companion_talk import Proposed, Said
     from reconvene.doors.http.service import Service
-    from reconvene.ports import Progress
 
 _LONGEST = 20_000  # characters of a question
 _LATEST = 40  # entries that are shown
@@ -66,34 +62,15 @@ def routes(service: Service) -> list[Route]:
         if not text:
             raise WrongField("question", "the question is empty")
         caller = caller_of(asks)
-        if "text/event-stream" not in asks.headers.get("accept", ""):
+        if not wants_stream(asks):
             await companion_asked.ask(service, caller, run, text)
             return RedirectResponse(f"/runs/{quote(run, safe='')}/companion#last", 303)
-        loop, told = asyncio.get_running_loop(), asyncio.Queue[str]()
 
-        def listener(progress: Progress) -> None:
-            if progress.what in ("output", "text") and progress.detail:
-                loop.call_soon_threadsafe(told.put_nowait, _event(progress.what, progress.detail[:2000]))
+        async def answer(_: object) -> object:
+            entries, offers, _left = await _conversation(service, run)
+            return {"html": _fragment(run, entries, offers)}
 
-        answer = asyncio.ensure_future(companion_asked.ask(service, caller, run, text, listener))
-
-        async def lines() -> AsyncIterator[str]:
-            while not answer.done() or not told.empty():
-                waits = asyncio.ensure_future(told.get())
-                await asyncio.wait({waits, answer}, return_when=asyncio.FIRST_COMPLETED)
-                if waits.done():
-                    yield waits.result()
-                else:
-                    waits.cancel()
-            try:
-                answer.result()
-            except ReconveneError as error:
-                yield _event("refused", f"{error.message} {error.hint}".strip())
-                return
-            entries, offers, _ = await _conversation(service, run)
-            yield _event("answer", _fragment(run, entries, offers))
-
-        return StreamingResponse(lines(), media_type="text/event-stream")
+        return streamed(lambda listener: companion_asked.ask(service, caller, run, text, listener), answer)
 
     async def carry_out(asks: Request) -> Response:
         run, form = asks.path_params["run"], await asks.form()
@@ -145,7 +122,3 @@ async def _conversation(service: Service, run: str) -> tuple[list[Said], dict[in
 
 def _fragment(run: str, entries: list[Said], offers: dict[int, list[Offer]]) -> str:
     return drawn_text("runs/conversation.html", run=run, entries=entries, offers=offers, prose=markdown)
-
-
-def _event(name: str, text: str) -> str:
-    return f"event: {name}\ndata: {json.dumps(text)}\n\n"

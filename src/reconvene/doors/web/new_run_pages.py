@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
@@ -25,21 +25,26 @@ from reconvene.doors.http import begun_runs
 from reconvene.doors.http.begun_runs import OF_FILES, require_starts, require_workflow
 from reconvene.doors.http.companion_asked import ask_about_draft
 from reconvene.doors.http.refusals import Missing, TooLarge, WrongField
-from reconvene.doors.web.drawing import page
+from reconvene.doors.web.drawing import drawn_text, page
 from reconvene.doors.web.rendered import markdown
 from reconvene.doors.web.run_drawing import caller_of
+from reconvene.doors.web.told_live import streamed, wants_stream
 from reconvene.errors import UserError
 from reconvene.surroundings import SystemClock
 
 if TYPE_CHECKING:
+    from starlette.types import Message
+
     from reconvene.app.engine import Engine
     from reconvene.companion.drafting import Draft
     from reconvene.core.definition.workflow import Workflow
     from reconvene.doors.http.callers import Caller
     from reconvene.doors.http.service import Service
+    from reconvene.ports import Listener
 
 _PLAIN = ("text", "number", "bool", "json")
 _MOST_FILES, _MOST_FIELDS, _LONGEST = 200, 1000, 4 * 1024 * 1024  # of one form
+MOST_FORM = 4 * MOST_UPLOAD  # bytes
 _WORDS = 20_000  # characters of a question
 
 
@@ -126,10 +131,21 @@ def routes(service: Service) -> list[Route]:
         """About what is not started yet. The conversation goes on in the run."""
         if not question.strip():
             raise WrongField("question", "the question is empty")
-        typed = replace(typed, draft=await ask_about_draft(
-            service, caller_of(asks), found, typed.workflow, typed.draft, question[:_WORDS], _noted(found, typed)
-        ))  # fmt: skip
-        return await form(asks, typed)
+        caller, noted = caller_of(asks), _noted(found, typed)
+
+        def about(listener: Listener | None) -> Awaitable[str]:
+            return ask_about_draft(
+                service, caller, found, typed.workflow, typed.draft, question[:_WORDS], noted, listener
+            )
+
+        async def answer(draft: str) -> object:
+            made = await service.do(lambda engine: _draft(engine, draft))
+            shown = drawn_text("runs/conversation.html", entries=made.said, prose=markdown)
+            return {"html": shown, "draft": draft, "input": instructed_input(found), "instructions": made.instructions}
+
+        if wants_stream(asks):
+            return streamed(about, answer)
+        return await form(asks, replace(typed, draft=await about(None)))
 
     return [Route("/new", new), Route("/new", check, methods=["POST"])]
 
@@ -191,10 +207,18 @@ def _json(name: str, text: str) -> object:
 
 
 async def _read(service: Service, caller: Caller, asks: Request) -> tuple[Typed, Say]:
-    size = int(asks.headers.get("content-length") or 0)
-    if size > 4 * MOST_UPLOAD:
-        raise TooLarge(f"A form may have {4 * MOST_UPLOAD // 2**20} MB.")
-    async with asks.form(max_files=_MOST_FILES, max_fields=_MOST_FIELDS, max_part_size=_LONGEST) as form:
+    size = 0
+
+    async def counted() -> Message:
+        nonlocal size
+        message = await asks.receive()
+        size += len(message.get("body", b""))
+        if size > MOST_FORM:
+            raise TooLarge(f"A form may have {MOST_FORM // 2**20} MB.")
+        return message
+
+    read = Request(asks.scope, counted)
+    async with read.form(max_files=_MOST_FILES, max_fields=_MOST_FIELDS, max_part_size=_LONGEST) as form:
         files: dict[str, list[Kept]] = {}
         for key, value in form.multi_items():
             kind, _, name = key.partition(".")

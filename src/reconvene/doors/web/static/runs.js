@@ -68,15 +68,14 @@ for (const place of $$("[data-drop]")) {
 }
 
 // --- the companion ---
-async function ask(place, form) {
-  const told = $(".told", place), button = $("button", form), field = $("textarea", form);
-  if (!field.value.trim()) return;
+// Where it talks: `talked` is drawn anew with each answer, `told` says meanwhile what it looks at.
+async function ask({ place, url, body, field, button }) {
+  const told = $(".told", place);
+  if (!field.value.trim()) { field.focus(); return; }
   button.disabled = true;
   told.textContent = "It looks …";
   try {
-    const answer = await fetch(place.dataset.companion, {
-      method: "POST", headers: { accept: "text/event-stream" }, body: new URLSearchParams({ question: field.value }),
-    });
+    const answer = await fetch(url, { method: "POST", headers: { accept: "text/event-stream" }, body });
     if (!answer.ok) throw new Error(answer.status === 403 ? "You may not ask here." : "It could not be asked.");
     let rest = "", words = "", answered = false;
     for (const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader(); ;) {
@@ -100,19 +99,36 @@ async function ask(place, form) {
     button.disabled = false;
   }
 }
-function show(place, html) {
+function show(place, { html, draft, input, instructions }) {
   $(".talked", place).replaceChildren(...new DOMParser().parseFromString(html, "text/html").body.childNodes);
-  const last = $("#last", place);
-  if (last) last.scrollIntoView({ block: "nearest" });
+  $("#last", place)?.scrollIntoView({ block: "nearest" });
+  if (draft) $("[name=draft]").value = draft;
+  const field = input && instructions && document.getElementsByName(`input.${input}`)[0];
+  if (field && !field.value.trim()) field.value = instructions;
 }
 for (const place of $$("[data-companion]")) {
   const form = $$("form", place).pop();
-  form.addEventListener("submit", event => { event.preventDefault(); ask(place, form); });
+  if (!form) continue;
+  const field = $("textarea", form), button = $("button", form);
+  form.addEventListener("submit", event => {
+    event.preventDefault();
+    ask({ place, url: place.dataset.companion, body: new URLSearchParams({ question: field.value }), field, button });
+  });
   place.addEventListener("toggle", async () => {
     if (!place.open || $(".talked", place).children.length) return;
     const answer = await fetch(`${place.dataset.companion}/conversation`);
-    if (answer.ok) show(place, await answer.text());
-    $("textarea", form).focus();
+    if (answer.ok) show(place, { html: await answer.text() });
+    field.focus();
+  });
+}
+for (const place of $$("[data-drafting]")) {
+  const button = $("button[value=ask]", place), field = $("[name=question]", place);
+  button.addEventListener("click", event => {
+    event.preventDefault();
+    const body = new FormData(button.form);
+    body.set("act", "ask");
+    for (const [key, value] of [...body]) if (value instanceof File) body.delete(key); // they are sent with the start
+    ask({ place, url: "/new", body, field, button });
   });
 }
 onKey("c", event => {
