@@ -107,6 +107,7 @@ def test_decisions_are_numbered_without_holes() -> None:
 def test_whoever_installs_the_package_gets_every_file_of_it() -> None:
     said = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     package = ROOT / "src" / "reconvene"
-    told = {path for pattern in said["tool"]["setuptools"]["package-data"]["reconvene"] for path in package.glob(pattern)}
+    patterns = said["tool"]["setuptools"]["package-data"]["reconvene"]
+    told = {path for pattern in patterns for path in package.glob(pattern)}
     files = {ROOT / name for name in project_files() if name.startswith("src/reconvene/") and not name.endswith(".py")}
     assert sorted(str(path.relative_to(package)) for path in files - told) == []
