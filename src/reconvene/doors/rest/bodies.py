@@ -225,7 +225,10 @@ class Me(Struct, frozen=True):
 
 
 class Health(Struct, frozen=True):
+    """`busy`: for how many seconds the engine has been at one piece of work; what is asked meanwhile waits for it."""
+
     status: str
+    busy: float = 0.0
 
 
 class Events(Struct, frozen=True):
