@@ -20,7 +20,6 @@ Limit = Annotated[int, Meta(ge=1, le=200, description="At most so many.")]
 Cursor = Annotated[str, Meta(max_length=300, description="The `next` of the page before.")]
 Text = Annotated[str, Meta(min_length=1, max_length=200_000)]
 Short = Annotated[str, Meta(max_length=2_000)]
-Name = Annotated[str, Meta(min_length=1, max_length=200)]
 Status = Literal["queued", "running", "waiting", "paused", "completed", "failed", "aborted"]
 
 
@@ -137,12 +136,12 @@ class RulingsBody(Body, frozen=True):
 class AssignBody(Body, frozen=True):
     """Names, and teams as team:NAME."""
 
-    who: Annotated[tuple[Name, ...], Meta(min_length=1, max_length=50)]
+    who: Annotated[tuple[Annotated[str, Meta(min_length=1, max_length=200)], ...], Meta(min_length=1, max_length=50)]
 
 
 class LimitsBody(Body, frozen=True):  # in USD, 0 = as the workflow says; and which tools ask a person first
     cost: Annotated[float, Meta(ge=0, le=1e9)] = 0.0
-    ask: Annotated[tuple[Name, ...], Meta(max_length=50)] = ()
+    ask: Annotated[tuple[Short, ...], Meta(max_length=50)] = ()
 
 
 class AnswersBody(Body, frozen=True):
