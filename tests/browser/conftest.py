@@ -51,9 +51,10 @@ def server(home: Path) -> Iterator[Served]:
         yield found
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def chromium(server: Served) -> Iterator[Browser]:
-    """After the home is made: Playwright keeps an event loop in this thread, and runs cannot be driven beside it."""
+    """After the home is made, and only as long as tests of this folder follow each other: Playwright keeps an event
+    loop in this thread, and beside it no run can be driven."""
     if not CHROMIUM:
         pytest.skip("no Chromium was found: pages are not tried in a browser")
     with sync_playwright() as playwright:

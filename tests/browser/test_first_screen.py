@@ -82,3 +82,9 @@ def test_the_rest_is_counted_and_linked(open_page: Open) -> None:
     assert "Also" in page.locator(".also").inner_text()
     assert page.locator("#questions .ask-field").count() == 27
     assert "All of it (40,0" in page.locator("#to-read").inner_text()
+
+
+def test_the_inbox_tells_which_call_waits(open_page: Open) -> None:
+    row = open_page("/").locator("#job-1-fork-1")
+    assert "call1: worker wants run_command" in row.inner_text()
+    assert "1 tool call" in row.inner_text()

@@ -21,7 +21,7 @@ from reconvene.wiring import open_engine
 
 _ALL = "name: all\nagents: {writer: {}}\nphases: [{id: a, agents: [writer], checkpoint: {}}]\n"
 T = TypeVar("T")
-_STEP = 20  # payloads of which one test of the torture puts each into every field
+_STEP = 5  # payloads of which one test of the torture puts each into every field
 
 
 class Watched:

@@ -102,3 +102,12 @@ def test_plain_make_lists_what_it_can_do() -> None:
 def test_decisions_are_numbered_without_holes() -> None:
     numbers = sorted(path.name[:4] for path in (ROOT / "docs" / "decisions").glob("*.md"))
     assert numbers == [f"{n:04d}" for n in range(1, len(numbers) + 1)]
+
+
+def test_whoever_installs_the_package_gets_every_file_of_it() -> None:
+    said = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    package = ROOT / "src" / "reconvene"
+    patterns = said["tool"]["setuptools"]["package-data"]["reconvene"]
+    told = {path for pattern in patterns for path in package.glob(pattern)}
+    files = {ROOT / name for name in project_files() if name.startswith("src/reconvene/") and not name.endswith(".py")}
+    assert sorted(str(path.relative_to(package)) for path in files - told) == []

@@ -21,6 +21,7 @@ from reconvene.app.views.read_model import Checkpoint, Field, Option, Takes
 from reconvene.core.definition import workflow as w
 from reconvene.core.facts.book import Book
 from reconvene.core.facts.commands import AnswerCheckpoint, Answers, RemarkIn
+from reconvene.core.facts.rows import PendingAt
 from reconvene.core.facts.state import RunState
 from reconvene.core.person.checkpoint import current_digest
 from reconvene.core.run.handle import handle
@@ -58,7 +59,7 @@ def with_outlook(
 
 def _tried(session: Session, point: Checkpoint, option: Option, said: Sequence[RemarkIn]) -> RunState | None:
     """The state after this option; None where that depends on what the person answers."""
-    state = session.state
+    state = _by_anybody(session.state)
     if not option.available:
         return None
     words = tuple(said)
@@ -70,6 +71,17 @@ def _tried(session: Session, point: Checkpoint, option: Option, said: Sequence[R
         return handle(state, command, session.now(), session.book).state
     except ReconveneError:
         return None
+
+
+def _by_anybody(state: RunState) -> RunState:
+    """As if one person, whoever it is, could decide: who may and how many must changes nothing in what follows."""
+    point = state.world.open
+    if point is None:
+        return state
+    options = tuple(replace(one, needs=1) for one in point.options)
+    return replace(
+        state, world=replace(state.world, open=replace(point, who=(), options=options), pending=PendingAt())
+    )
 
 
 def _likely(fields: Sequence[Field], answers: Answers) -> dict[str, object]:

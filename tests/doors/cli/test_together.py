@@ -89,6 +89,13 @@ def test_the_stop_says_whom_it_waits_for_and_how_many_it_needs(home: Home) -> No
     assert home.point["who"] == ["ada", "team:finance"]
 
 
+def test_what_an_option_takes_is_told_whoever_may_choose_it(home: Home) -> None:
+    options = home.point["options"]
+    assert isinstance(options, list)
+    ask = next(one for one in options if one["label"] == "Ask")
+    assert (ask["takes"]["agents"], ask["takes"]["calls"]) == (["writer"], 1)
+
+
 def test_who_is_not_named_cannot_decide_and_is_told_what_to_do(home: Home) -> None:
     for name in ("dan", "root"):
         refused = home.decide(name, "Ask")

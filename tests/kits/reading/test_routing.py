@@ -165,3 +165,19 @@ def test_any_text_routes_somebody_and_never_fails(texts: list[str], output: str)
     found = affected([RemarkIn(text) for text in texts], agents, ALWAYS)
     assert found
     assert len({r.agent for r in found}) == len(found)
+
+
+# --- however much there is ---
+
+
+def test_a_line_without_an_end_is_no_word_that_anybody_stems() -> None:
+    """It would take minutes: the time of a stemmer grows with the square of a word's length."""
+    output = "y" * 3_900_000
+    assert list(one("yyy is 3, not 4", team({"economist": output}))) == list(TABLE["agents"])
+
+
+def test_a_remark_as_long_as_a_book_concerns_everybody() -> None:
+    found = one("the covenant. " * 10_000, team())
+    assert list(found) == list(TABLE["agents"])
+    assert {one.rule for one in found.values()} == {"everybody"}
+    assert "too long to say whom it concerns" in found["economist"].why

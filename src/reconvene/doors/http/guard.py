@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, MutableMapping
 from typing import TYPE_CHECKING, Any
 
-from starlette.datastructures import Headers, MutableHeaders
+from starlette.datastructures import Headers
 from starlette.requests import HTTPConnection
 
 from reconvene.doors.http.told_errors import problem
@@ -34,7 +34,9 @@ _SAID = {
     "cross-origin-opener-policy": "same-origin",
     "cross-origin-resource-policy": "same-origin",
     "permissions-policy": "camera=(), geolocation=(), microphone=()",
+    "cache-control": "no-store",
 }
+_ENCODED = tuple((name.encode(), value.encode()) for name, value in _SAID.items())
 
 
 class Guard:
@@ -67,10 +69,9 @@ class Guard:
 
         async def send_with(message: MutableMapping[str, Any]) -> None:
             if message["type"] == "http.response.start":
-                headers = MutableHeaders(scope=message)
-                for name, value in _SAID.items():
-                    headers.setdefault(name, value)
-                headers.setdefault("cache-control", "no-store")
+                own = message.get("headers", [])
+                said = {name for name, _ in own}
+                message["headers"] = [*own, *(one for one in _ENCODED if one[0] not in said)]
             await send(message)
 
         answer = self._refused(scope)

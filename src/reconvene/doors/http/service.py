@@ -8,6 +8,7 @@ for them.
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, TypeVar
@@ -44,12 +45,27 @@ class Service:
         self._thread = ThreadPoolExecutor(1, "engine")
         self._engine: Engine | None = None
         self._desk: Desk | None = None
+        self._begun = 0.0  # when the engine's thread took up what it is at
         self.home = home
         self.live = Live(self)
 
     async def do(self, work: Callable[[Engine], T]) -> T:
         """In the engine's thread. What was begun is finished, whether or not anybody still waits for it."""
-        return await asyncio.get_running_loop().run_in_executor(self._thread, lambda: work(self._opened()))
+
+        def timed() -> T:
+            self._begun = time.monotonic()
+            try:
+                return work(self._opened())
+            finally:
+                self._begun = 0.0
+
+        return await asyncio.get_running_loop().run_in_executor(self._thread, timed)
+
+    @property
+    def busy(self) -> float:
+        """For how many seconds the engine has been at one piece of work."""
+        begun = self._begun
+        return round(time.monotonic() - begun, 3) if begun else 0.0
 
     def another_engine(self, caller: Caller) -> Engine:
         """For a thread of its own, which closes it: all that is done with it, this caller does."""

@@ -24,8 +24,6 @@ Status = Literal["queued", "running", "waiting", "paused", "completed", "failed"
 
 
 # --- what is asked for in an address ---
-
-
 class Page(Query, frozen=True):
     after: Cursor = ""
     limit: Limit = 50
@@ -77,8 +75,6 @@ class OfAgent(Query, frozen=True):
 
 
 # --- bodies ---
-
-
 class Lines(Struct, frozen=True, forbid_unknown_fields=True):
     """Lines of a file, in the version that was shown."""
 
@@ -143,11 +139,9 @@ class AssignBody(Body, frozen=True):
     who: Annotated[tuple[Annotated[str, Meta(min_length=1, max_length=200)], ...], Meta(min_length=1, max_length=50)]
 
 
-class LimitsBody(Body, frozen=True):
-    """What the run may cost in all, in USD (0 = as the workflow says), and which tools ask a person first."""
-
-    cost: Annotated[float, Meta(ge=0, le=1_000_000_000)] = 0.0
-    ask: Annotated[tuple[Annotated[str, Meta(min_length=1, max_length=200)], ...], Meta(max_length=50)] = ()
+class LimitsBody(Body, frozen=True):  # in USD, 0 = as the workflow says; and which tools ask a person first
+    cost: Annotated[float, Meta(ge=0, le=1e9)] = 0.0
+    ask: Annotated[tuple[Short, ...], Meta(max_length=50)] = ()
 
 
 class AnswersBody(Body, frozen=True):
@@ -213,8 +207,6 @@ class QuestionBody(Body, frozen=True):
 
 
 # --- what is given ---
-
-
 class RunPage(Struct, frozen=True):
     runs: tuple[Run, ...]
     next: str = ""  # the cursor of the rest, "" = there is no more
@@ -232,7 +224,10 @@ class Me(Struct, frozen=True):
 
 
 class Health(Struct, frozen=True):
+    """`busy`: for how many seconds the engine has been at one piece of work; what is asked meanwhile waits for it."""
+
     status: str
+    busy: float = 0.0
 
 
 class Events(Struct, frozen=True):

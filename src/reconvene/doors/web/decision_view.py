@@ -250,7 +250,13 @@ def _around(was: str, now: str, longest: int) -> tuple[str, str]:
     same = next((at for at, (one, other) in enumerate(zip(was, now)) if one != other), 0)
     start = was.rfind(" ", 0, max(same - 60, 0)) + 1 if same > 80 else 0
     before = "… " if start else ""
-    return tuple(one_line(before + side[start:], longest) for side in (was, now))  # type: ignore[return-value]
+    return _whole_words(before + was[start:], longest), _whole_words(before + now[start:], longest)
+
+
+def _whole_words(text: str, longest: int) -> str:
+    if len(text) <= longest:
+        return text
+    return text[: max(text.rfind(" ", 0, longest), longest // 2)].rstrip(" ,;") + " …"
 
 
 def _facts(news: Since) -> list[Fact]:

@@ -186,8 +186,11 @@ def _fact(point: dict[str, Any], question: str) -> tuple[str, bool]:
     filled = point.get("filled")
     theirs = [(each["first"], each["end"]) for each in filled.get("prompt", ())] if isinstance(filled, dict) else None
     asked = " ".join(question.split())
+    trouble = bool(point.get("attention"))  # then the engine's own first line says nothing of it
     for at, line in enumerate(str(point.get("prompt", ""))[:4_000].split("\n")):
         plain = one_line(line.strip(" *_#>|-"), _LONGEST_FACT)
+        if trouble and not line.startswith("- "):
+            continue
         if len(plain) > 12 and plain != asked and not plain.startswith("---"):
             return plain, theirs is None or any(first <= at < end for first, end in theirs)
     return "", False

@@ -28,6 +28,8 @@ RuleName = Literal["mention", "remit", "output", "always", "everybody"]
 _STRENGTH: dict[RuleName, int] = {"mention": 0, "remit": 1, "output": 2, "always": 3, "everybody": 4}
 _MOST_REASONS = 3
 _NOWHERE: set[int] = set()
+_LONGEST_REMARK = 20_000  # characters of a remark whose words are looked at
+_LONGEST_OUTPUT = 500_000  # and of an output, from its beginning
 
 
 class _Hit(NamedTuple):
@@ -44,6 +46,9 @@ def affected(
     hits: list[_Hit] = []
     lost = [] if remarks else ["nothing was said that points to anybody"]
     for remark in remarks:
+        if len(remark.text) > _LONGEST_REMARK:  # a whole document: to read it all takes longer than anybody waits
+            lost.append(f"{_named(remark)} is too long to say whom it concerns")
+            continue
         found = [*_mentioned(remark, agents), *_by_remit(remark, remits), *outputs.sharing(remark)]
         cited = f" [{name}]" if (name := _attribute(remark, "id")) else ""
         hits += [_Hit(agent, rule, why + cited) for agent, rule, why in found]
@@ -185,6 +190,7 @@ class _Read:
     """One agent's last output, made ready for many remarks."""
 
     def __init__(self, output: str) -> None:
+        output = output[:_LONGEST_OUTPUT]
         self.text = output
         self.names = terms.names(output)
         self.figures: dict[str, list[tuple[terms.Figure, int]]] = {}  # by value, with the number of the sentence

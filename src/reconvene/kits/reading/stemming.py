@@ -15,9 +15,13 @@ _found = find_spec("snowballstemmer")
 __path__ = list(_found.submodule_search_locations or ()) if _found else []
 
 
+_LONGEST = 100  # letters; the longest words of German and Finnish have fewer
+
+
 @cache
 def stemmer(algorithm: str) -> Callable[[str], str]:
     """Stems words in small letters, and remembers them: one word takes longer than a look into a table of thousands.
+    What is longer than any word of a language is left as it is: an algorithm's time grows with the square of it.
 
     KeyError: there is no such algorithm.
     """
@@ -27,4 +31,5 @@ def stemmer(algorithm: str) -> Callable[[str], str]:
         raise KeyError(algorithm) from None
     name = "".join(part.capitalize() for part in algorithm.split("_"))
     stem: Callable[[str], str] = getattr(module, f"{name}Stemmer")().stemWord
-    return lru_cache(maxsize=20_000)(stem)
+    known = lru_cache(maxsize=20_000)(stem)
+    return lambda word: known(word) if len(word) <= _LONGEST else word

@@ -15,8 +15,9 @@ function tell() {
 }
 
 // --- what is typed is kept on the server ---
-let waits = 0;
+let waits = 0, unkept = false;
 async function keep() {
+  unkept = false;
   const saved = $("#saved");
   try {
     const answer = await fetch(`${base}/draft`, { method: "POST", body: new FormData(form) });
@@ -26,6 +27,7 @@ async function keep() {
   }
 }
 function soon() {
+  unkept = true;
   clearTimeout(waits);
   waits = setTimeout(keep, 600);
 }
@@ -35,7 +37,8 @@ document.addEventListener("change", event => {
   if (note) form.requestSubmit($(`button[value="change ${note}"]`));
   tell();
 });
-form.addEventListener("submit", () => clearTimeout(waits));
+form.addEventListener("submit", () => { clearTimeout(waits); unkept = false; });
+addEventListener("pagehide", () => { if (unkept) navigator.sendBeacon(`${base}/draft`, new FormData(form)); });
 
 // --- keys: none of them alone decides ---
 onKey("r", event => { event.preventDefault(); if (say) say.focus(); });
@@ -64,7 +67,8 @@ function lineOf(node) {
 function remarkOn(word, quote, holder, first, last) {
   $("#note-path").value = holder.dataset.path, $("#note-version").value = holder.dataset.version;
   $("#note-first").value = first || "", $("#note-last").value = last || "";
-  say.value = SAYS[word](quote);
+  const before = say.value.trimEnd();
+  say.value = (before ? `${before}\n` : "") + SAYS[word](quote);  // what was typed already stays
   closeMenu();
   say.focus();
   say.setSelectionRange(say.value.length, say.value.length);
