@@ -203,11 +203,8 @@ class Engine:
                 command, pinned = new_runs.with_workflows(session, command)
                 blobs = {**(blobs or {}), **pinned}
             decided = isinstance(command, AnswerCheckpoint | Rollback)
-            first = (
-                on_what_was_shown(self.log, once, self.person)
-                if decided
-                else record if isinstance(command, Lapse) else handle
-            )
+            as_shown = on_what_was_shown(self.log, once, self.person)
+            first = as_shown if decided else record if isinstance(command, Lapse) else handle
             session.do(command, blobs, claim, first)
             if first is not handle and not holder:
                 session.do(GoOn())
