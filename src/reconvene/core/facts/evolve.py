@@ -1093,7 +1093,7 @@ def _remark_read(state: RunState, ev: e.RemarkRead) -> RunState:
 
 
 def _remark_withdrawn(state: RunState, ev: e.RemarkWithdrawn) -> RunState:
-    return _set_record(state, withdrawn=state.record.withdrawn.set(ev.number, ev.by or ev.user))
+    return _set_record(state, withdrawn=state.record.withdrawn.set(ev.number, ev.user or ev.by))
 
 
 def _companion_said(state: RunState, ev: e.CompanionSaid) -> RunState:
