@@ -10,6 +10,7 @@ from markupsafe import Markup
 from msgspec import Struct
 
 from reconvene.core.person import rulings
+from reconvene.doors.http.refusals import WrongField
 from reconvene.doors.shared.harmless import one_line
 from reconvene.doors.web.rendered import Row, by_lines, code
 from reconvene.errors import StoreError
@@ -64,9 +65,10 @@ def calls(engine: Engine, run: str) -> list[CallView]:
         given = _arguments(session.book.text(one.call.arguments))
         path, rows, more = _difference(engine, run, one.call.tool, given)
         says = one_line(session.book.text(one.said), 300) if one.said else ""
+        writes = one.call.effects or rows is not None
         found.append(
             CallView(
-                one.field, one.agent, one.call.tool, one.call.why, says, one.call.effects, one.call.doubt,
+                one.field, one.agent, one.call.tool, one.call.why, says, writes, one.call.doubt,
                 list(_shown(given)), path, rows, more,
             )
         )  # fmt: skip
@@ -116,10 +118,20 @@ def answered(waiting: list[CallView], form: FormData) -> dict[str, tuple[str, st
     found: dict[str, tuple[str, str]] = {}
     for one in waiting:
         answer, words = str(form.get(f"call:{one.field}", "later")), str(form.get(f"words:{one.field}", ""))
+        if answer in ("approve", "always") and _is_changed(one, form):
+            if answer == "always":
+                why = f"{one.tool} was changed, and only a call as it is can be made for ever"
+                raise WrongField(one.field, why)
+            answer = "change"  # what stands on the page is what is made
         if answer == "change":
             words = json.dumps({each.name: _typed(each, form, one.field) for each in one.arguments}, ensure_ascii=False)
         found[one.field] = (answer, words)
     return found
+
+
+def _is_changed(one: CallView, form: FormData) -> bool:
+    given = ((form.get(f"arg:{one.field}:{each.name}"), each.value) for each in one.arguments)
+    return any(str(text).replace("\r\n", "\n") != was.replace("\r\n", "\n") for text, was in given if text is not None)
 
 
 def _typed(each: Argument, form: FormData, call: str) -> object:

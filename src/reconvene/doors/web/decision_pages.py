@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from reconvene.doors.http.service import Service
 
 _FIELD = "field:"  # begins the name of what fills in a field
-_LONGEST_WORDS = 100_000
 
 
 def routes(service: Service) -> list[Route]:
@@ -267,7 +266,7 @@ def _checkpoint(engine: Engine, run: str) -> str:
 
 def _word(form: FormData, name: str) -> str:
     found = form.get(name, "")
-    return found[:_LONGEST_WORDS].replace("\r\n", "\n") if isinstance(found, str) else ""
+    return found.replace("\r\n", "\n") if isinstance(found, str) else ""
 
 
 def _typed(form: FormData) -> dict[str, str | list[str]]:
