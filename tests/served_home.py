@@ -142,8 +142,9 @@ def on_a_port(made: Ground, owner: str = "Olga") -> Iterator[tuple[str, Service]
     thread = threading.Thread(target=server.run, args=([listening],), daemon=True)
     thread.start()
     assert begun.wait(60)
-    with urllib.request.urlopen(f"http://{host}/health") as answer:  # what it opens, it opens now
+    with urllib.request.urlopen(f"http://{host}/health") as answer:
         assert answer.status == 200
+    asyncio.run(service.do(lambda engine: engine.home))  # what it opens, it opens now
     assert service.desk is not None
     try:
         yield f"http://{host}", service

@@ -16,6 +16,7 @@ import pytest
 from packaging.requirements import Requirement
 
 from commands import Command, Done, process
+from exploring import part
 from reconvene.wire.packaged import demos, packaged
 
 REFUSING = """
@@ -77,7 +78,7 @@ def reconvene(tmp_path: Path, bare: Path) -> Command:
     return partial(process, cwd=tmp_path, PYTHONPATH=paths, VIRTUAL_ENV=None, OLLAMA_BASE_URL="http://127.0.0.1:9/v1")
 
 
-@pytest.mark.parametrize("name", demos())
+@pytest.mark.parametrize("name", part(demos()))
 def test_every_demo_plays(reconvene: Command, tmp_path: Path, name: str) -> None:
     done = reconvene("demo", name)
     assert done.code == 0, done.err

@@ -20,6 +20,7 @@ import pytest
 from support.witness import LONGEST, Witness
 
 from commands import Done, process
+from exploring import part
 from reconvene.adapters.sandbox import levels, remains
 from terminals import Terminal
 
@@ -109,7 +110,7 @@ def kill_at_work(folder: Path, witness: Witness, roles: int, *, keeper: bool = F
         kill(engine, keeper=keeper)
 
 
-@pytest.mark.parametrize("way", ["double", "cleared"])
+@pytest.mark.parametrize("way", part(["double", "cleared"], 2))
 def test_what_a_killed_process_left_is_gone_before_the_next_attempt(tmp_path: Path, level: str, way: str) -> None:
     with Witness(tmp_path, stays=lambda attempt: attempt == 1) as witness:
         flow(tmp_path, witness, way)
@@ -121,7 +122,7 @@ def test_what_a_killed_process_left_is_gone_before_the_next_attempt(tmp_path: Pa
     assert list(Path(f"{tmp_path}.state").rglob("attempts/*")) == []
 
 
-@pytest.mark.parametrize("way", ["plain", "setsid", "cleared"])
+@pytest.mark.parametrize("way", part(["setsid", "plain", "cleared"]))
 def test_also_where_the_keeper_was_killed_with_it(tmp_path: Path, level: str, way: str) -> None:
     with Witness(tmp_path, stays=lambda attempt: attempt == 1) as witness:
         flow(tmp_path, witness, way)
@@ -214,7 +215,7 @@ def test_it_is_ended_when_the_person_has_decided(
         assert len({attempt for attempt, _ in witness.seen}) == seen
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("number", part([signal.SIGTERM, signal.SIGINT, signal.SIGHUP]))
 def test_one_that_was_cancelled_is_not_begun_again_without_a_question(tmp_path: Path, number: signal.Signals) -> None:
     with Witness(tmp_path, stays=lambda attempt: True) as witness:
         flow(tmp_path, witness, effects=True)

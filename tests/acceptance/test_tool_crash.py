@@ -15,6 +15,7 @@ import pytest
 from support.fuse import noted
 from support.tool_crashing import ROUNDS, RUN
 
+from exploring import part
 from reconvene.core.facts.events import AttemptEnded, CallRuled, CallsDeferred, ModelTurned
 from reconvene.testing.openai_server import Calls, OpenAIServer, Reply, Say, Seen
 from reconvene.wiring import open_log
@@ -97,7 +98,7 @@ def survive(nursery: Nursery, home: Path, crashes: list[tuple[str, int]]) -> int
 
 
 @pytest.mark.parametrize("step", [5, pytest.param(1, marks=pytest.mark.torture)], ids=["some", "every"])
-@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("place", part(PLACES, 3))
 def test_a_loop_killed_at_any_moment_goes_on_where_its_record_ends(
     nursery: Nursery, tmp_path: Path, place: str, step: int
 ) -> None:

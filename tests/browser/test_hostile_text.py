@@ -124,6 +124,7 @@ def test_no_script_runs_and_nobody_is_asked_on_any_page(chromium: Browser, tmp_p
     engine.log.close()
 
 
+@pytest.mark.torture
 def test_arguments_of_tools_are_text(chromium: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "none")
     home = tmp_path / "home"

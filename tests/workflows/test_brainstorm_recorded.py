@@ -13,6 +13,7 @@ import yaml
 from msgspec.structs import replace
 
 from commands import call
+from exploring import part
 from reconvene.core.facts.commands import AnswerCheckpoint, RemarkIn
 from reconvene.core.facts.events import AttemptEnded
 from reconvene.core.facts.state import RunState
@@ -85,11 +86,13 @@ def play(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Play]:
         assert one.state.record.errors == ()
 
 
+LEVELS = [
+    "Override — complex", "Override — straightforward", "Skip to planning", "agree", "Override — needs exploration",
+]  # fmt: skip
+
+
 @pytest.mark.parametrize("case", CASES)
-@pytest.mark.parametrize(
-    "first",
-    ["Override — straightforward", "Override — needs exploration", "Override — complex", "Skip to planning", "agree"],
-)
+@pytest.mark.parametrize("first", part(LEVELS))
 def test_the_recording_answers_at_every_level(play: Play, case: str, first: str) -> None:
     one = play(case)
     assert one.state.world.open is not None
