@@ -109,6 +109,7 @@ def _called(home: Path) -> str:
     return run
 
 
+@pytest.mark.torture
 def test_no_script_runs_and_nobody_is_asked_on_any_page(chromium: Browser, tmp_path: Path) -> None:
     """One run with a payload in each field, one with all of them in its files."""
     home = tmp_path / "home"
