@@ -506,3 +506,8 @@ def test_pause_now_from_elsewhere_stops_the_process_at_work(reconvene: Command, 
 def test_abort_from_elsewhere_ends_the_process_at_work(reconvene: Command, at_work: subprocess.Popen[str]) -> None:
     assert reconvene("abort", "slow-1").code == 2
     assert ending(at_work) == (2, "aborted")
+
+
+def test_an_input_that_is_needed_and_empty_is_missing(reconvene: Command) -> None:
+    refused = reconvene("run", "job", "--input", "description=  ", "--no-input", "--anyway")
+    assert (refused.code, "the workflow needs the input description" in refused.err) == (64, True)

@@ -84,7 +84,8 @@ def test_a_file_that_is_not_text_is_refused(tmp_path: Path) -> None:
 
 def test_missing_required_inputs_are_named() -> None:
     assert missing_inputs(WORKFLOW, {}) == ["question"]
-    assert missing_inputs(WORKFLOW, {"question": ""}) == []
+    assert missing_inputs(WORKFLOW, {"question": " "}) == ["question"]
+    assert missing_inputs(WORKFLOW, {"question": "why"}) == []
 
 
 def test_settings_take_their_types_and_unknown_ones_are_refused() -> None:

@@ -63,9 +63,10 @@ def _together(before: list[object], more: list[object]) -> list[object]:
 
 
 def missing_inputs(workflow: Workflow, given: Mapping[str, object]) -> list[str]:
-    return [
-        name for name, spec in workflow.inputs.items() if spec.required and spec.default is None and name not in given
-    ]
+    """Those that are needed. A text of nothing but blanks is not given."""
+    needed = {name: spec for name, spec in workflow.inputs.items() if spec.required and spec.default is None}
+    blank = {name for name, spec in needed.items() if spec.type == "text" and not str(given.get(name, "")).strip()}
+    return [name for name in needed if name in blank or name not in given]
 
 
 def input_value(name: str, spec: Input, text: str) -> object:
