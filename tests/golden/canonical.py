@@ -62,16 +62,16 @@ def canonical(value: object, release: str, changes: Sequence[Change] = CHANGES) 
     return _plain(value, [change for change in changes if _number(release) < _number(change.since)])
 
 
-def nameless(shown: object) -> object:
-    """Without the names of versions: what the digest of an open checkpoint is made of may change with a release, and so
-    does the digest of a pinned workflow with each version of pins."""
+def nameless(shown: object, *, pins: bool = True) -> object:
+    """Without the names of versions: what the digest of an open checkpoint is made of may change with a release. `pins`
+    False: without the digest of the pinned workflow, too; what is pinned today is another with each version of pins."""
     if isinstance(shown, list):
-        return [nameless(one) for one in shown]
+        return [nameless(one, pins=pins) for one in shown]
     if not isinstance(shown, dict):
         return shown
     point, run = {"digest", "prompt", "options"} <= shown.keys(), {"run", "status", "pinned"} <= shown.keys()
-    left_out = {"digest"} if point else {"pinned"} if run else set()
-    return {key: nameless(one) for key, one in shown.items() if key not in left_out}
+    left_out = {"digest"} if point else {"pinned"} if run and not pins else set()
+    return {key: nameless(one, pins=pins) for key, one in shown.items() if key not in left_out}
 
 
 def differences(expected: object, found: object, at: str = "", *, more: bool = False) -> Iterator[str]:

@@ -172,7 +172,7 @@ def _changed(name: str, then: str, now: str) -> Iterator[str]:
     if _PROMPTS in name:
         yield from (f"not told any more: {paragraph}" for paragraph in lost(then, now))
     elif any(part in name for part in _AS_JSON):
-        yield from differences(nameless(json.loads(then)), nameless(json.loads(now)), more=True)
+        yield from differences(nameless(json.loads(then), pins=False), nameless(json.loads(now), pins=False), more=True)
     elif then.splitlines() == now.splitlines():
         yield from (f"-{then[-40:]!r}", f"+{now[-40:]!r}")
     else:

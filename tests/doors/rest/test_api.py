@@ -256,7 +256,7 @@ def test_nobody_is_let_in_without_a_token(made: Ground, client: TestClient) -> N
         found = client.get(f"{API}{path}")
         assert found.status_code == 401
         assert found.headers["www-authenticate"] == "Bearer"
-    assert client.get("/health").json()["status"] == "ok"
+    assert client.get("/health").json() == {"status": "ok", "busy": 0.0}
 
 
 def test_a_page_of_others_another_name_and_a_cookie_alone_change_nothing(made: Ground, client: TestClient) -> None:
