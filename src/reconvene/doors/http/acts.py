@@ -89,8 +89,6 @@ def _meant(service: Service, engine: Engine, caller: Caller, run: str, version: 
         raise Refused(f"{run} waits for {state.awaits.model}, not for a decision: there is nothing to decide")
     try:
         return meant(engine, showings(service.home).of(run), _viewer(caller), run, version)
-    except StaleDecision:
-        raise
     except Refused:
         raise
     except UserError as error:
@@ -120,7 +118,7 @@ async def decide(
         seen = _meant(service, engine, caller, run, version)
         chosen = _option(seen, option)
         answers = _answers(seen.point, chosen, fields or {})
-        said = tuple(_remark(engine, run, one) for one in remarks if one.text.strip())
+        said = all_said(engine, run, remarks)
         if chosen.remark == "required" and not said and seen.is_open and not _unheard(engine, run):
             raise WrongField("remarks", f"“{chosen.label}” needs your words", hint="say what should be different")
         command = c.AnswerCheckpoint(

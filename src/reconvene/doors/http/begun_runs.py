@@ -10,7 +10,7 @@ import asyncio
 import os
 import shutil
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from msgspec import to_builtins
@@ -88,16 +88,10 @@ async def start(
     draft: str = "",
 ) -> Run:
     """On record; whoever drives takes it up. `draft`: what was said about it before goes on record with it."""
-    caller.require("decider", "to start a run")
-    starts = require_starts(service)
-    loaded = await service.do(lambda engine: _loaded(starts, workflow))
-    given = Given(service.desk, caller.name, starts)
-    values = await asyncio.to_thread(given.values, loaded, inputs)  # reading documents may take a while
-    chosen = _settings(loaded, settings or {})
+    given, ready = await _made_ready(service, caller, workflow, inputs, settings, models, recorded=recorded)
 
     def begin(engine: Engine) -> Run:
-        ready = starts.ready(workflow, values, chosen, models or {}, recorded=recorded)
-        run = begun(engine, caller, ready, draft)
+        run = begun(engine, caller, ready(), draft)
         for upload in given.used:
             service.desk.use_upload(caller.name, upload.digest, run)
         return queries.summary(engine, run)
@@ -116,12 +110,28 @@ async def look(
     recorded: bool = False,
 ) -> Ready:
     """What would be started, and whether it can be: the same, up to the start. UserError where it cannot."""
+    _, ready = await _made_ready(service, caller, workflow, inputs, settings, models, recorded=recorded)
+    return await service.do(lambda engine: ready())
+
+
+async def _made_ready(
+    service: Service,
+    caller: Caller,
+    workflow: str,
+    inputs: Mapping[str, object],
+    settings: Mapping[str, object] | None,
+    models: Mapping[str, str] | None,
+    *,
+    recorded: bool,
+) -> tuple[Given, Callable[[], Ready]]:
+    """What is given, and what looks, in the engine's thread, whether the run can be begun with it."""
     caller.require("decider", "to start a run")
     starts = require_starts(service)
     loaded = await service.do(lambda engine: _loaded(starts, workflow))
-    values = await asyncio.to_thread(Given(service.desk, caller.name, starts).values, loaded, inputs)
+    given = Given(service.desk, caller.name, starts)
+    values = await asyncio.to_thread(given.values, loaded, inputs)  # reading documents may take a while
     chosen = _settings(loaded, settings or {})
-    return await service.do(lambda engine: starts.ready(workflow, values, chosen, models or {}, recorded=recorded))
+    return given, lambda: starts.ready(workflow, values, chosen, models or {}, recorded=recorded)
 
 
 def begun(engine: Engine, caller: Caller, ready: Ready, draft: str = "") -> str:

@@ -12,7 +12,6 @@ import hashlib
 import hmac
 import secrets
 import time
-from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from msgspec import Struct
@@ -21,6 +20,8 @@ from starlette.requests import HTTPConnection
 from reconvene.core.facts.actors import ROLES, Actor
 from reconvene.core.facts.actors import Role as Role
 from reconvene.core.person.permitted import require_role
+from reconvene.doors.http import moments
+from reconvene.language.times import later
 
 if TYPE_CHECKING:
     from starlette.responses import Response
@@ -100,20 +101,21 @@ class Callers:
 
     def admit(self, given: str) -> str:
         """What the browser keeps from now on; "" where this admits nobody."""
-        now, until = datetime.now(UTC), datetime.now(UTC) + timedelta(days=_DAYS)
+        now = moments.now()
+        until = later(now, _DAYS * 86_400)
         if self.are_set_up:
             assert self._people is not None
-            token = self._people.token(given, _iso(now)) if given else None
+            token = self._people.token(given, now) if given else None
             if token is None:
                 return ""
-            person, by, ends = token.person, token.id, min(_iso(until), token.expires)
+            person, by, ends = token.person, token.id, min(until, token.expires)
         else:
             ticket = self._tickets.pop(_hash(given), 0.0)
             if time.monotonic() >= ticket and not hmac.compare_digest(given.encode(), self.link.encode()):
                 return ""
-            person, by, ends = self._owner, _LINK, _iso(until)
+            person, by, ends = self._owner, _LINK, until
         session = f"{secrets.token_urlsafe(32)}.{by}"
-        self._kept.begin_session(session, person, _iso(now), ends)
+        self._kept.begin_session(session, person, now, ends)
         return session
 
     def keep(self, answer: Response, session: str) -> None:
@@ -123,7 +125,7 @@ class Callers:
 
     def leave(self, session: str, answer: Response | None = None) -> None:
         self._kept.end_session(session)
-        self._known.pop(_hash(session), None)
+        self._known.pop(_key(session, cookie=True), None)
         if answer is not None:
             answer.delete_cookie(COOKIE, path="/", httponly=True, samesite="lax", secure=self._secure)
 
@@ -140,7 +142,7 @@ class Callers:
 
     def _fresh(self, shown: str, *, cookie: bool) -> Caller | None:
         """Looked up once a second at most."""
-        key, now = f"{cookie}{_hash(shown)}", time.monotonic()
+        key, now = _key(shown, cookie=cookie), time.monotonic()
         since, caller = self._known.get(key, (-_FRESH, None))
         if now - since >= _FRESH:
             caller = self._by_session(shown) if cookie else self._by_token(shown)
@@ -152,12 +154,12 @@ class Callers:
     def _by_token(self, token: str) -> Caller | None:
         if self.are_set_up:
             assert self._people is not None
-            person = self._people.by_token(token, _iso(datetime.now(UTC)))
+            person = self._people.by_token(token, moments.now())
             return _listed(person) if person is not None else None
         return Caller(self._owner) if hmac.compare_digest(token.encode(), self.link.encode()) else None
 
     def _by_session(self, session: str) -> Caller | None:
-        now = _iso(datetime.now(UTC))
+        now = moments.now()
         found, by = self._kept.session(session, now), session.rpartition(".")[2]
         if found is None:
             return None
@@ -193,8 +195,8 @@ def _listed(person: Person, *, by_cookie: bool = False) -> Caller:
     return Caller(person.name, person.role, person.teams, by_cookie, listed=True)
 
 
-def _iso(time: datetime) -> str:
-    return time.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+def _key(shown: str, *, cookie: bool) -> str:
+    return f"{cookie}{_hash(shown)}"
 
 
 def _hash(token: str) -> str:

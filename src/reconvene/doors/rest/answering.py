@@ -6,7 +6,6 @@ import asyncio
 import hashlib
 import logging
 from collections.abc import Mapping
-from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from starlette.requests import ClientDisconnect, Request
@@ -15,10 +14,12 @@ from starlette.responses import Response, StreamingResponse
 from reconvene.app.views.encoding import encoded
 from reconvene.app.views.read_model import Checkpoint
 from reconvene.desk_ports import Reply
+from reconvene.doors.http import moments
 from reconvene.doors.http.refusals import WrongField
 from reconvene.doors.http.told_errors import problem, told
 from reconvene.doors.rest.operations import MOST_BODY, Asked, Operation
 from reconvene.errors import ReconveneError
+from reconvene.language.times import later
 
 if TYPE_CHECKING:
     from starlette.types import Receive, Scope, Send
@@ -85,10 +86,11 @@ class Endpoint:
         request._body = body  # what was read is read again by the operation
         parts = (request.method, request.url.path, request.headers.get("if-match", ""))
         print_ = hashlib.sha256("\n".join(parts).encode() + b"\n" + body).hexdigest()
-        until = _now(_SECONDS)
+        now = moments.now()
+        until = later(now, _SECONDS)
 
         def claim() -> Kept | None:
-            return desk.claim(person, key, print_, now=_now(), until=until, again=asked.operation.bound)
+            return desk.claim(person, key, print_, now=now, until=until, again=asked.operation.bound)
 
         kept = await asyncio.to_thread(claim)
         if kept is not None:
@@ -99,7 +101,7 @@ class Endpoint:
             await asyncio.to_thread(desk.let_go, person, key)
             raise
         reply = Reply(answer.status_code, tuple(_kept_headers(answer)), bytes(answer.body))
-        await asyncio.to_thread(desk.answer, person, key, reply, _now())
+        await asyncio.to_thread(desk.answer, person, key, reply, moments.now())
         return answer
 
 
@@ -133,7 +135,3 @@ def _as_json(operation: Operation, value: object) -> Response:
 
 def _tags(request: Request) -> list[str]:
     return [tag.strip() for tag in request.headers.get("if-none-match", "").split(",") if tag.strip()]
-
-
-def _now(later: float = 0.0) -> str:
-    return (datetime.now(UTC) + timedelta(seconds=later)).isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -6,7 +6,6 @@ refused shows it again.
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING
 from urllib.parse import quote
@@ -18,7 +17,7 @@ from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from reconvene.app import queries
-from reconvene.doors.http import acts, run_acts
+from reconvene.doors.http import acts, moments, run_acts
 from reconvene.doors.http.refusals import WrongField
 from reconvene.doors.http.told_errors import status_of
 from reconvene.doors.shared.fields import answer_in
@@ -84,7 +83,7 @@ class _Pages:
             ticks = desk.ticked(caller.name, run)
             files = documents(engine, run, found.point, found.since, ticks, asked.get("file", ""), asked.get("as", ""))
             acts.note_shown(self._service, caller, run, found.point)
-            desk.mark_seen(caller.name, run, found.seq, _now())
+            desk.mark_seen(caller.name, run, found.seq, moments.now())
             return found, files, calls(engine, run)
 
         found = await self._service.do(read)
@@ -135,7 +134,7 @@ class _Pages:
             after = replace(after, words=_word(form, "words")) if "words" in form else after
             return after.with_note(note) if note is not None else after
 
-        return change(self._service.desk, caller.name, run, checkpoint, made, _now()), checkpoint
+        return change(self._service.desk, caller.name, run, checkpoint, made, moments.now()), checkpoint
 
     async def keep(self, asks: Request) -> Response:
         """While somebody types."""
@@ -163,7 +162,7 @@ class _Pages:
             return before.with_changed(id, **given)
 
         if checkpoint:
-            change(self._service.desk, caller.name, run, checkpoint, made, _now())
+            change(self._service.desk, caller.name, run, checkpoint, made, moments.now())
         return _back(asks, "your-words")
 
     async def send_now(self, asks: Request) -> Response:
@@ -180,13 +179,13 @@ class _Pages:
             await acts.remark(self._service, caller, run, said, understand=True)
         if checkpoint:
             forget = partial(replace, notes=(), words="")
-            change(self._service.desk, caller.name, run, checkpoint, forget, _now())
+            change(self._service.desk, caller.name, run, checkpoint, forget, moments.now())
         return _back(asks, "ledger")
 
     async def mark_read(self, asks: Request) -> Response:
         caller, run = _caller(asks), asks.path_params["run"]
         seq = await self._service.do(lambda engine: engine.log.head(acts.require_run(engine, run)))
-        self._service.desk.mark_read(caller.name, run, seq, _now())
+        self._service.desk.mark_read(caller.name, run, seq, moments.now())
         return _back(asks, "")
 
     async def tick(self, asks: Request) -> Response:
@@ -194,7 +193,7 @@ class _Pages:
         form = await asks.form()
         await self._service.do(lambda engine: acts.require_run(engine, run))
         digest = _word(form, "digest") if _word(form, "viewed") else ""
-        self._service.desk.tick(caller.name, run, _word(form, "path"), digest, _now())
+        self._service.desk.tick(caller.name, run, _word(form, "path"), digest, moments.now())
         return _back(asks, "documents", file=_word(form, "path"))
 
     # --- deciding ---
@@ -212,7 +211,7 @@ class _Pages:
         except (Refused, UserError) as error:
             return await self._drawn(asks, status=status_of(error), error=error)
         decided = _word(form, "checkpoint") or checkpoint
-        self._service.desk.drop_draft(caller.name, run, decided, _now())
+        self._service.desk.drop_draft(caller.name, run, decided, moments.now())
         return RedirectResponse(f"/runs/{quote(run)}/decided/{quote(decided, safe='')}", 303)
 
     async def decide_calls(self, asks: Request) -> Response:
@@ -331,7 +330,3 @@ def _about(asks: Request) -> dict[str, str]:
 def _back(asks: Request, where: str, file: str = "") -> Response:
     wanted = f"?file={quote(file, safe='')}" if file else ""
     return RedirectResponse(f"/runs/{quote(asks.path_params['run'])}/decide{wanted}{f'#{where}' if where else ''}", 303)
-
-
-def _now() -> str:
-    return f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%S}.000Z"

@@ -13,7 +13,7 @@ from msgspec import Struct, ValidationError, field, json
 from msgspec.structs import replace
 
 from reconvene.doors.http.acts import Said
-from reconvene.errors import Conflict
+from reconvene.errors import Conflict, Refused
 
 if TYPE_CHECKING:
     from reconvene.desk_ports import Desk
@@ -55,8 +55,10 @@ class Prepared(Struct, frozen=True, omit_defaults=True):
     made: int = 0  # notes so far: their ids are never given out again
 
     def with_note(self, note: Note) -> Prepared:
+        if len(self.notes) >= MOST_NOTES:
+            raise Refused(f"There are {MOST_NOTES} notes already.", hint="Send them now, then go on.")
         kept = (*self.notes, replace(note, id=f"n{self.made + 1}"))
-        return replace(self, notes=kept[-MOST_NOTES:], made=self.made + 1, words="")
+        return replace(self, notes=kept, made=self.made + 1, words="")
 
     def with_changed(self, id: str, **changes: str) -> Prepared:
         return replace(self, notes=tuple(replace(one, **changes) if one.id == id else one for one in self.notes))

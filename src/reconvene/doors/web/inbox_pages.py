@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
@@ -10,9 +9,10 @@ from starlette.responses import RedirectResponse
 from starlette.routing import Route
 
 from reconvene.desk_ports import Snooze
-from reconvene.doors.http import acts, run_acts
+from reconvene.doors.http import acts, moments, run_acts
 from reconvene.doors.web.drawing import page
 from reconvene.doors.web.waiting_runs import SHOWN, Wanted, inbox
+from reconvene.language.times import later
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -31,7 +31,7 @@ def routes(service: Service) -> list[Route]:
         asked = asks.query_params
         wanted = Wanted(asked.get("q", "")[:200], asked.get("show", ""), asked.get("after", ""))
         wanted = wanted if wanted.show in SHOWN else Wanted(wanted.words)
-        now = _now()
+        now = moments.now()
         last, snoozed = service.desk.last_here(caller.name), service.desk.snoozed(caller.name, now)
         found = await service.do(lambda engine: inbox(engine, caller, wanted, snoozed, now))
         return page(asks, "inbox.html", inbox=found, wanted=wanted, shown=SHOWN, last=last, snoozed=len(snoozed))
@@ -49,8 +49,8 @@ def routes(service: Service) -> list[Route]:
         if chosen == "wake":
             service.desk.wake(caller.name, run)
         elif chosen in HOURS:
-            until = datetime.now(UTC) + timedelta(hours=HOURS[chosen])
-            service.desk.snooze(caller.name, run, Snooze(f"{until:%Y-%m-%dT%H:%M:%S}.000Z", seq))
+            until = later(moments.now(), HOURS[chosen] * 3600)
+            service.desk.snooze(caller.name, run, Snooze(until, seq))
         else:
             service.desk.snooze(caller.name, run, Snooze("", seq))
         return RedirectResponse("/", 303)
@@ -69,7 +69,3 @@ def routes(service: Service) -> list[Route]:
         Route("/runs/{run}/snooze", snooze, methods=["POST"]),
         Route("/runs/{run}/hand-over", hand_over, methods=["POST"]),
     ]
-
-
-def _now() -> str:
-    return f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%S}.000Z"

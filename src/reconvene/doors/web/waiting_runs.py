@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from reconvene.app import index
 from reconvene.core.facts.named_people import is_among
+from reconvene.core.person.rulings import EACH
 from reconvene.doors.shared.harmless import one_line
 from reconvene.doors.web.worded import plural
 from reconvene.errors import UserError
@@ -172,7 +173,7 @@ def _kind(point: dict[str, Any]) -> tuple[str, str]:
     fields = [one["id"] for one in point.get("fields", [])]
     if not point:
         return "provider", "waits for a provider"
-    if point.get("attention") and str(point.get("question", "")).startswith("Shall th"):
+    if any(option["label"] == EACH for option in point.get("options", [])):
         each = [one["id"] for option in point.get("options", []) for one in option.get("fields", [])]
         return "calls", plural(sum(id.startswith("call") and "_" not in id for id in each), "tool call")
     if point.get("attention"):
