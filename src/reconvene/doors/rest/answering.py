@@ -69,6 +69,9 @@ class Endpoint:
 
     async def _carried_out(self, asked: Asked) -> Response:
         value = await asked.operation.answer(asked)
+        return await asyncio.to_thread(self._encoded, asked, value)  # it may be long
+
+    def _encoded(self, asked: Asked, value: object) -> Response:
         answer = value if isinstance(value, Response) else _as_json(asked.operation, value)
         if asked.request.method in _SAFE and not isinstance(answer, StreamingResponse) and not asked.operation.tagged:
             answer.headers.setdefault("etag", f'W/"{hashlib.sha256(answer.body).hexdigest()[:32]}"')
