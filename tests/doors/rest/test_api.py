@@ -67,14 +67,16 @@ def test_a_run_is_shown_as_show_prints_it(made: Ground, client: TestClient, reco
 def test_everything_can_be_looked_at(made: Ground, client: TestClient, one: Any) -> None:
     run = next(iter(made.engine.log.heads()), "") or made.parked()
     parts = {"run": run, "path": "draft.md", "workflow": "none", "view": "none", "digest": "none", "id": "none"}
-    path = PREFIX + one.path.format(**parts)
-    found = client.get(path, headers=made.person("ada", "viewer"))
+    asks = {"search": "?query=Revenue&text_only=true", "cite": "?what=draft.md:1"}.get(one.name, "")
+    path = PREFIX + one.path.format(**parts) + asks
+    who = made.person("ada", "admin" if one.name == "people" else "viewer")
+    found = client.get(path, headers=who)
     missing = one.name in ("workflow", "view", "gaps")  # of the workflow of these tests there is none
     assert found.status_code == (404 if missing else 200)
-    again = client.get(path, headers={**made.person("ada", "viewer"), "if-none-match": found.headers.get("etag", "")})
+    again = client.get(path, headers={**who, "if-none-match": found.headers.get("etag", "")})
     assert again.status_code in ((304,) if not missing and one.name != "checkpoint" else (404, 200))
-    assert client.request("HEAD", path, headers=made.person("ada", "viewer")).content == b""
-    unknown = PREFIX + one.path.format(**{**parts, "run": "nobody-1"})
+    assert client.request("HEAD", path, headers=who).content == b""
+    unknown = PREFIX + one.path.format(**{**parts, "run": "nobody-1"}) + asks
     if "{run}" in one.path:
         assert client.get(unknown, headers=made.person("ada", "viewer")).status_code == 404
 
@@ -232,8 +234,10 @@ def test_each_role_may_do_so_much(made: Ground, client: TestClient) -> None:
     assert decide(client, made.person("vera", "viewer"), run, version)[0] == 403
     for one in OPERATIONS:
         if one.method != "GET":
-            path = PREFIX + one.path.format(run=run, id="FB-001", digest="x")
+            path = PREFIX + one.path.format(run=run, id="FB-001", digest="x", name="x")
             body = {"option": "Stop", "who": ["x"], "at": 1, "position": 1, "workflow": "x", "text": "x", "fields": {}}
+            body |= {"name": "eve"} if one.name == "add_person" else {}
+            body |= {"role": "viewer"}
             wanted = one.body.__struct_fields__ if one.body is not None else ()
             sent = {name: value for name, value in body.items() if name in wanted}
             if one.name in ("remark",):

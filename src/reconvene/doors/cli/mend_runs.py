@@ -69,7 +69,7 @@ def upgrade(
     from reconvene.doors.cli.typed_values import read_inputs
 
     engine, found = open_to_change(call, run)
-    workflow = _loaded(engine, found, to)
+    workflow = loaded_for(engine, found, to)
     check_live(call, workflow)
     given = read_inputs(workflow, inputs)
     fitting = fit(engine, found, workflow, given, drop=drop, named=to, by=call.by, door=DOOR)
@@ -79,7 +79,7 @@ def upgrade(
         note(f"{found} goes on with this workflow already: there is nothing to change")
     else:
         if not anyway:
-            _require_ready(engine, found, fitting, to)
+            require_ready_for(engine, found, fitting, to)
         carry_out(engine, fitting, driving=not no_drive and not engine.load(found).ended)
         accept_named(call, engine, found)
         if not call.as_json:
@@ -105,7 +105,7 @@ def _put_how_to_redo(call: Call, engine: Engine, run: str) -> None:
         put(f"this round was done with the workflow before; to do it anew: {how}\n")
 
 
-def _loaded(engine: Engine, run: str, named: str) -> Workflow:
+def loaded_for(engine: Engine, run: str, named: str) -> Workflow:
     """The workflow that is named. The agents of a run that plays a recording go on playing the one beside it."""
     loaded, before = load(named), engine.session(run).book.workflow
     played = [one.name for one in before.agents.values() if one.kind == "recorded" and one.recorded == "team"]
@@ -116,7 +116,7 @@ def _loaded(engine: Engine, run: str, named: str) -> Workflow:
     return recording(file_of(named), {}).workflow
 
 
-def _require_ready(engine: Engine, run: str, fitting: Fitting, named: str) -> None:
+def require_ready_for(engine: Engine, run: str, fitting: Fitting, named: str) -> None:
     """Nothing is changed where an agent of the new workflow cannot work here."""
     import msgspec
 

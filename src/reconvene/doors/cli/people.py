@@ -11,10 +11,10 @@ from msgspec.structs import replace
 
 from reconvene.authority import require_person
 from reconvene.core.facts.actors import ROLES
-from reconvene.core.facts.named_people import TEAM
 from reconvene.core.person.permitted import require_role
 from reconvene.doors.cli.common import Call, answer, command, note, open_engine, put, put_json, put_table
 from reconvene.doors.cli.text import clean
+from reconvene.doors.shared.people_words import one_word
 from reconvene.errors import Forbidden, UserError
 from reconvene.home import is_there, require_fit
 from reconvene.language.times import duration, later
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from reconvene.people_ports import People, Token
 
 _USUAL = "90d"
-_MOST = 60  # characters of a name
 _ROLE = click.Choice(ROLES)
 _TEAM = click.option("--team", "teams", multiple=True, metavar="TEAM", help="A team that they are in; may be repeated.")
 _ACCOUNT = click.option(
@@ -57,14 +56,6 @@ def _known(people: People, name: str) -> Person:
     return found
 
 
-def _one_word(what: str, text: str) -> str:
-    if not text.strip() or len(text) > _MOST or not text.isprintable() or any(sign.isspace() for sign in text):
-        raise UserError(f"{text!r} cannot be {what}", hint="use one word, such as ada")
-    if text.startswith(TEAM):
-        raise UserError(f"{text!r} cannot be {what}", hint=f"leave out {TEAM}: checkpoints name teams so")
-    return text
-
-
 @command("""
 Example:
   reconvene people add ada --role decider --team finance
@@ -82,7 +73,7 @@ def add(call: Call, name: str, role: str, teams: tuple[str, ...], account: str |
     among the people can only read.
     """
     person = Person(
-        _one_word("a name", name), next(one for one in ROLES if one == role), _teams(teams), _account(account)
+        one_word("a name", name), next(one for one in ROLES if one == role), _teams(teams), _account(account)
     )
     with closing(_opened(call, "to say who the people are")) as people:
         people.add(person)
@@ -92,11 +83,11 @@ def add(call: Call, name: str, role: str, teams: tuple[str, ...], account: str |
 
 
 def _teams(teams: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(sorted({_one_word("the name of a team", team) for team in teams}))
+    return tuple(sorted({one_word("the name of a team", team) for team in teams}))
 
 
 def _account(account: str | None) -> str:
-    return _one_word("an account", account) if account else ""
+    return one_word("an account", account) if account else ""
 
 
 @command("Example:\n  reconvene people change ada --role admin")

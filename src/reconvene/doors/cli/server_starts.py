@@ -13,6 +13,8 @@ from reconvene.doors.http.begun_runs import Ready
 from reconvene.doors.http.refusals import WrongField
 
 if TYPE_CHECKING:
+    from reconvene.app.engine import Engine
+    from reconvene.app.upgrading import Fitting
     from reconvene.core.definition.run_inputs import Values
     from reconvene.core.definition.workflow import Workflow
 
@@ -63,6 +65,21 @@ class ServerStarts:
             raise WrongField(f"inputs.{missing[0]}", f"the workflow needs the input {', '.join(missing)}")
         require_ready_to_start(file, bound(workflow, bindings), inputs, chosen, anyway=False)
         return Ready(workflow, inputs, chosen, bindings)
+
+    def workflow_for(self, engine: Engine, run: str, name: str) -> Workflow:
+        from reconvene.doors.cli.mend_runs import loaded_for
+
+        return loaded_for(engine, run, self._files[name])
+
+    def require_ready(self, engine: Engine, run: str, fitting: Fitting, name: str) -> None:
+        from reconvene.doors.cli.mend_runs import require_ready_for
+
+        require_ready_for(engine, run, fitting, self._files[name])
+
+    def forget(self, run: str) -> None:
+        from reconvene.doors.cli.unsent_answers import forget
+
+        forget(self._call.home, run)
 
     def _played(self, name: str, inputs: Values, settings: Values) -> Ready:
         from reconvene.doors.cli.playing import filled_in

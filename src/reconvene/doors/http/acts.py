@@ -56,8 +56,9 @@ class Said(NamedTuple):
 
 def require_run(engine: Engine, run: str) -> str:
     """Its whole id: beginnings are for people who type."""
-    if not engine.log.head(run):
-        raise Missing(f"There is no run {run!r}.", hint="GET /api/v1/runs lists them.")
+    if not engine.log.head(run) or engine.log.index_row(run) is None:
+        was = "was deleted" if engine.log.head(run) else ""
+        raise Missing(f"Run {run} {was}." if was else f"There is no run {run!r}.", hint="GET /api/v1/runs lists them.")
     return run
 
 

@@ -23,6 +23,7 @@ from reconvene.errors import ReconveneError, UserError
 if TYPE_CHECKING:
     from reconvene.app.engine import Engine
     from reconvene.app.run_values import Prepared
+    from reconvene.app.upgrading import Fitting
     from reconvene.app.views.read_model import Run
     from reconvene.core.definition.bindings import Binding
     from reconvene.core.definition.run_inputs import Values
@@ -62,6 +63,15 @@ class Starts(Protocol):
 
     def ready(self, name: str, inputs: Values, settings: Values, models: Mapping[str, str], *, recorded: bool) -> Ready:
         """UserError where an agent lacks something here, or an input is missing."""
+
+    def workflow_for(self, engine: Engine, run: str, name: str) -> Workflow:
+        """With which a run would go on; one that plays a recording goes on to play."""
+
+    def require_ready(self, engine: Engine, run: str, fitting: Fitting, name: str) -> None:
+        """UserError where an agent of the workflow lacks something here."""
+
+    def forget(self, run: str) -> None:
+        """It was deleted: nothing that was typed for it here stays."""
 
 
 def require_starts(service: Service) -> Starts:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -87,8 +89,17 @@ def _begun(run: Run) -> Response:
 
 
 async def upload(asked: Asked) -> object:
-    """One file of a form, as much as one upload may be."""
     asked.caller.require("decider", "to upload files")
+    async with received(asked) as file:
+        kept = await asyncio.to_thread(
+            asked.service.desk.keep_upload, asked.caller.name, file.filename or "", file.file, _now()
+        )
+    return _upload(kept)
+
+
+@asynccontextmanager
+async def received(asked: Asked) -> AsyncIterator[UploadFile]:
+    """One file of a form, as much as one upload may be."""
     request, size = asked.request, 0
     if not request.headers.get("content-type", "").lower().startswith("multipart/form-data"):
         raise WrongMedia("Send a form with a file.", hint="Content-Type: multipart/form-data, with a field `file`")
@@ -106,13 +117,10 @@ async def upload(asked: Asked) -> object:
             file = form.get("file")
             if not isinstance(file, UploadFile) or not file.filename:
                 raise WrongField("file", "there is no file in the form")
-            kept = await asyncio.to_thread(
-                asked.service.desk.keep_upload, asked.caller.name, file.filename, file.file, _now()
-            )
+            yield file
     except (MultiPartException, HTTPException) as error:
         why = error.detail if isinstance(error, HTTPException) else error.message
         raise Unreadable(f"The form cannot be read: {why}") from None
-    return _upload(kept)
 
 
 def _now() -> str:

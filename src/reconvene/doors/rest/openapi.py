@@ -25,6 +25,7 @@ _REASONS = {
 _HELP = {
     "run": "The run's whole id.", "path": "The file's path in the run's folder.", "id": "As it is listed.",
     "digest": "As it is listed.", "view": "As it is listed.", "workflow": "Its name.",
+    "name": "As it is listed.",
 }  # fmt: skip
 
 

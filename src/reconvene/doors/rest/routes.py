@@ -12,7 +12,7 @@ from reconvene.app.views.news import Since
 from reconvene.app.views.read_model import Checkpoint, Run
 from reconvene.app.views.remark_lives import Ledger
 from reconvene.doors.http.told_errors import problem
-from reconvene.doors.rest import bodies, changing, giving, looking, record_bodies, streams
+from reconvene.doors.rest import bodies, changing, giving, looking, record_bodies, streams, whole_run_bodies, whole_runs
 from reconvene.doors.rest.answering import Endpoint
 from reconvene.doors.rest.openapi import document, page
 from reconvene.doors.rest.operations import Operation as Op
@@ -133,6 +133,32 @@ OPERATIONS: tuple[Op, ...] = (
        looking.conversation, bodies.Conversation, refuses=(404,)),
     Op("POST", f"{_RUN}/questions", "ask", "companion", "Ask the companion about a run. It decides nothing.",
        giving.ask, bodies.Answered, body=bodies.QuestionBody, refuses=(404,)),
+    Op("GET", f"{_RUN}/search", "search", "record", "Passages of a run that answer a question.", whole_runs.search,
+       whole_run_bodies.FoundPassages, whole_run_bodies.Search, refuses=(404,)),
+    Op("GET", f"{_RUN}/cite", "cite", "record", "What a search or an agent cites, opened.", whole_runs.cite, dict,
+       whole_run_bodies.Cited, refuses=(404,)),
+    Op("GET", f"{_RUN}/verify", "verify", "record", "Whether what is stored of a run fits together.", whole_runs.verify,
+       dict, refuses=(404,)),
+    Op("GET", f"{_RUN}/export", "export", "runs", "The run as one file, to take it elsewhere.", whole_runs.export,
+       media="application/zip", refuses=(404,)),
+    Op("POST", "/import", "import", "runs", "Take a run in that was exported elsewhere.", whole_runs.take_in,
+       whole_run_bodies.Imported, whole_run_bodies.ImportAs, upload=True, refuses=(413,)),
+    Op("POST", f"{_RUN}/upgrade", "upgrade", "runs", "Go on with a mended workflow, as the same run.",
+       whole_runs.upgrade, whole_run_bodies.Upgraded, body=whole_run_bodies.UpgradeBody, refuses=(404,)),
+    Op("DELETE", _RUN, "delete", "runs", "Delete a run for good, with what no other run needs; for an admin.",
+       whole_runs.delete, dict, refuses=(404,)),
+    Op("GET", "/people", "people", "people", "Who may do what here, and their tokens; for an admin.",
+       whole_runs.everyone, whole_run_bodies.Everyone, refuses=(403,)),
+    Op("POST", "/people", "add_person", "people", "Add somebody.", whole_runs.add_person, whole_run_bodies.PersonShown,
+       body=whole_run_bodies.PersonBody, status=201),
+    Op("PATCH", "/people/{name}", "change_person", "people", "Another role, other teams, another account.",
+       whole_runs.change_person, whole_run_bodies.PersonShown, body=whole_run_bodies.PersonChanged, refuses=(404,)),
+    Op("DELETE", "/people/{name}", "remove_person", "people", "Remove somebody, with all tokens.",
+       whole_runs.remove_person, whole_run_bodies.PersonShown, refuses=(404,)),
+    Op("POST", "/people/{name}/tokens", "make_token", "people", "A new token, which is told this once.",
+       whole_runs.make_token, whole_run_bodies.TokenShown, body=whole_run_bodies.TokenBody, status=201, refuses=(404,)),
+    Op("DELETE", "/tokens/{id}", "revoke_token", "people", "Revoke a token: it admits nobody any more.",
+       whole_runs.revoke_token, whole_run_bodies.TokenShown, refuses=(404,)),
 )  # fmt: skip
 
 
