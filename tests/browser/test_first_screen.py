@@ -41,30 +41,26 @@ def _words(page: Page) -> dict[str, object]:
     return found
 
 
+def _button_is_there(page: Page, name: str, size: tuple[int, int]) -> None:
+    box = page.locator(name).bounding_box()
+    assert box is not None
+    assert box["y"] + box["height"] <= size[1]
+
+
 @pytest.mark.parametrize("run", RUNS)
-def test_the_first_screen_is_short(open_page: Open, run: str) -> None:
+def test_the_first_screen_is_short_and_what_is_decided_can_be_reached_at_once(open_page: Open, run: str) -> None:
     page = open_page(f"/runs/{run}/decide", size=WIDE)
     wide = _words(page)
     look(page, f"first-{run}-wide")
+    _button_is_there(page, "#record", WIDE)
     page.set_viewport_size({"width": NARROW[0], "height": NARROW[1]})
     narrow = _words(page)
     look(page, f"first-{run}-narrow")
+    _button_is_there(page, ".bar .main", NARROW)
     assert (wide["small"], narrow["small"]) == ([], [])
     assert 0 < int(str(wide["large"])) <= 160, wide
     assert int(str(wide["all"])) <= 420, wide
     assert int(str(narrow["all"])) <= 200, narrow
-
-
-@pytest.mark.parametrize("run", RUNS)
-def test_what_is_decided_can_be_reached_at_once(open_page: Open, run: str) -> None:
-    page = open_page(f"/runs/{run}/decide", size=WIDE)
-    button = page.locator("#record").bounding_box()
-    assert button is not None
-    assert button["y"] + button["height"] <= WIDE[1]
-    page.set_viewport_size({"width": NARROW[0], "height": NARROW[1]})
-    below = page.locator(".bar .main").bounding_box()
-    assert below is not None
-    assert below["y"] + below["height"] <= NARROW[1]
 
 
 def test_of_many_options_those_not_chosen_show_label_and_next_step(open_page: Open) -> None:
