@@ -30,6 +30,8 @@ from reconvene.doors.web.drawing import page
 from reconvene.errors import ReconveneError, Refused, Repeated, StaleDecision, UserError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from starlette.requests import Request
 
     from reconvene.app.engine import Engine
@@ -72,7 +74,7 @@ class _Pages:
     ) -> Response:
         caller, run, desk = _caller(asks), asks.path_params["run"], self._service.desk
 
-        def read(engine: Engine) -> tuple[DecisionView, Documents, list[CallView]] | RunInFull:
+        def read(engine: Engine) -> tuple[DecisionView, Callable[[], Documents], list[CallView]] | RunInFull:
             acts.require_run(engine, run)
             checkpoint = engine.load(run).world.open
             kept = prepared(desk, caller.name, run, checkpoint.id) if checkpoint else Prepared()
@@ -90,9 +92,11 @@ class _Pages:
         if not isinstance(found, tuple):
             return page(asks, "not_waiting.html", status=status, run=found, error=error)
         shown, files, waiting = found
-        values: dict[str, object] = {"v": shown, "files": files, "error": error, "anyway": anyway, "on": _about(asks)}
+        values: dict[str, object] = {"v": shown, "error": error, "anyway": anyway, "on": _about(asks)}
         values |= {"calls": waiting, "answers": ANSWERS, "one_writes": writes_among_several(waiting)}
-        return await run_in_threadpool(partial(page, asks, "decision.html", status=status, **values))
+        return await run_in_threadpool(
+            lambda: page(asks, "decision.html", status=status, files=files(), **values)  # the engine is free meanwhile
+        )
 
     async def receipt(self, asks: Request) -> Response:
         run, checkpoint = asks.path_params["run"], asks.path_params["checkpoint"]
