@@ -16,6 +16,7 @@ from reconvene.doors.http import running
 from reconvene.doors.http.callers import Callers
 from reconvene.doors.http.service import Service
 from reconvene.doors.web.app import application
+from reconvene.people_ports import People
 from reconvene.wiring import open_engine
 
 _TO_START = 60  # seconds: reached only by a server that does not come up
@@ -35,11 +36,12 @@ def engine_of(home: Path) -> Engine:
 
 
 @contextmanager
-def served(home: Path, by: str = "ann") -> Iterator[Served]:
+def served(home: Path, by: str = "ann", people: People | None = None) -> Iterator[Served]:
+    """Where there are people, their tokens admit, and not the link."""
     listening = running.bound("127.0.0.1", 0)
     number = listening.getsockname()[1]
     service = Service(lambda: engine_of(home), str(home), nothing, nothing, Packaged())
-    callers = Callers(by)
+    callers = Callers(by, people=people)
     app = application(service, callers, [f"127.0.0.1:{number}"])
     server = uvicorn.Server(uvicorn.Config(app, log_level="warning", access_log=False, ws="none"))
     listening.listen()

@@ -219,6 +219,9 @@ def test_approving_may_set_what_the_run_may_cost(made: Ground, browser: TestClie
     wrong = browser.post(f"/runs/{run}/decide", data=_sent(html, option="Go on", limits="1", cost_limit="much"))
     assert (wrong.status_code, "is no amount in USD" in wrong.text) == (422, True)
     assert not made.state(run).record.decisions
+    stale = _sent(html, option="Go on", limits="1", cost_limit="1", version="0000000000000000")
+    assert browser.post(f"/runs/{run}/decide", data=stale).status_code == 409
+    assert made.state(run).record.ceiling == 0  # what is refused sets nothing
     browser.post(f"/runs/{run}/decide", data=_sent(html, option="Go on", limits="1", cost_limit="$2.50"))
     assert made.state(run).record.ceiling == 2.5
     assert made.state(run).record.decisions[1].option == "Go on"

@@ -73,6 +73,7 @@ class AnswerCheckpoint(Struct, frozen=True):
     since: tuple[str, ...] = ()
     anyway: str = ""  # the version of which they were told what others said and changed since: it goes with it, too
     barred: tuple[str, ...] = ()  # of those who chose before, who may not decide any more
+    limits: SetLimits | None = None  # on record with the decision, or not at all
 
 
 class AddRemark(Struct, frozen=True):

@@ -107,6 +107,8 @@ def _dispatch(tx: Transaction, command: c.Command) -> None:
             _start(tx, command)
         case c.AnswerCheckpoint():
             binding.bind(tx, command.bindings, command.by, command.door)
+            if command.limits is not None and tx.state.world.open is not None:
+                limiting.set_limits(tx, command.limits)
             deciding.answer(tx, command)
         case c.AddRemark():
             require_alive(tx)

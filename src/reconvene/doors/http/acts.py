@@ -109,8 +109,10 @@ async def decide(
     fields: Mapping[str, object] | None = None,
     remarks: Sequence[Said] = (),
     anyway: str = "",
+    limits: tuple[float, Sequence[str]] | None = None,
 ) -> RunState:
-    """Repeated where exactly this was decided before. `anyway`: the version that a refusal named."""
+    """Repeated where exactly this was decided before. `anyway`: the version that a refusal named. `limits`: what the
+    run may cost, and which tools ask first, on record with the decision."""
     caller.require("decider", "to decide")
 
     def work(engine: Engine) -> RunState:
@@ -121,8 +123,10 @@ async def decide(
         said = all_said(engine, run, remarks)
         if chosen.remark == "required" and not said and seen.is_open and not _unheard(engine, run):
             raise WrongField("remarks", f"“{chosen.label}” needs your words", hint="say what should be different")
+        by, door = caller.name, caller.door
+        bounds = c.SetLimits(limits[0], tuple(limits[1]), by, door) if limits is not None else None
         command = c.AnswerCheckpoint(
-            seen.point.id, chosen.label, answers, said, seen.version, caller.name, caller.door, anyway=anyway
+            seen.point.id, chosen.label, answers, said, seen.version, by, door, anyway=anyway, limits=bounds
         )
         return recorded(engine, caller, run, command, once=True)
 

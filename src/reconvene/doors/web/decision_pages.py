@@ -17,7 +17,7 @@ from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from reconvene.app import queries
-from reconvene.doors.http import acts, moments, run_acts
+from reconvene.doors.http import acts, moments
 from reconvene.doors.http.refusals import WrongField
 from reconvene.doors.http.told_errors import status_of
 from reconvene.doors.shared.fields import answer_in
@@ -238,9 +238,10 @@ class _Pages:
         fields = _answers(point, option, form) if point is not None else {}
         said = [one.said() for one in kept.notes]
         said += [_note(form).said()] if kept.words.strip() else []
+        limits = None
         if "limits" in form:
             ask = [value for value in form.getlist("ask_first") if isinstance(value, str)]
-            await run_acts.set_limits(self._service, caller, run, _dollars(_word(form, "cost_limit")), ask)
+            limits = (_dollars(_word(form, "cost_limit")), ask)
         await acts.decide(
             self._service,
             caller,
@@ -250,6 +251,7 @@ class _Pages:
             fields=fields,
             remarks=said,
             anyway=_word(form, "anyway"),
+            limits=limits,
         )
 
 
