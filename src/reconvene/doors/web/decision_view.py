@@ -19,6 +19,7 @@ from reconvene.core.kit_finder import reader
 from reconvene.core.person.limiting import tools_of
 from reconvene.core.shown import on_record
 from reconvene.core.working import spending
+from reconvene.doors.shared.handing_over import offered
 from reconvene.doors.shared.harmless import clean, one_line
 from reconvene.doors.shared.options import on_offer
 from reconvene.doors.shared.passages import Passage, to_read, wanted
@@ -126,6 +127,7 @@ class DecisionView(Struct, frozen=True):
     votes: tuple[Approval, ...]
     several: int  # so many people the option needs that needs most
     together: str  # what their choice would come to, where several people must choose
+    hand_to: tuple[str, ...]  # names and teams that it can be handed over to
     answered: Mapping[str, Answers]  # option → what those answered who chose it, this person before all; "" = whichever
 
 
@@ -176,6 +178,7 @@ def view(engine: Engine, run: str, caller: Caller, read: int, prepared: Prepared
         point.approvals,
         max((one.needs for one in point.options), default=1),
         what_yours_would_be(point, caller.name, may=may),
+        offered(str(engine.home)) if may or caller.role == "admin" else (),
         {label: _answered(point, caller.name, label) for label in ("", *(one.label for one in point.options))},
     )
 
