@@ -12,7 +12,7 @@ _COUNT = """() => {
   const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   for (let node = walk.nextNode(); node; node = walk.nextNode()) {
     const holder = node.parentElement, style = getComputedStyle(holder);
-    if (style.visibility === "hidden" || holder.closest("script, style")) continue;
+    if (!holder.checkVisibility({visibilityProperty: true}) || holder.closest("script, style")) continue;
     const size = parseFloat(style.fontSize);
     for (const word of node.textContent.matchAll(/\\S+/g)) {
       const range = document.createRange();
@@ -84,3 +84,25 @@ def test_the_inbox_tells_which_call_waits(open_page: Open) -> None:
     row = open_page("/").locator("#job-1-fork-1")
     assert "call1: worker wants run_command" in row.inner_text()
     assert "1 tool call" in row.inner_text()
+
+
+def test_was_and_is_can_be_read_on_a_phone(open_page: Open) -> None:
+    """Also where a line is new, gone, or empty."""
+    page = open_page("/runs/SPEC-2026-001/decide?file=status.md", size=NARROW)
+    cells = page.locator(".diff td:not(.n):visible:not([colspan])")
+    widths = [box["width"] for one in cells.all() if (box := one.bounding_box()) is not None]
+    assert len(widths) > 5
+    assert min(widths) > 250
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_on_a_phone_one_sees_who_one_is_and_reaches_theme_and_keys(open_page: Open) -> None:
+    page = open_page("/", size=NARROW)
+    assert not page.get_by_text("ann · admin").last.is_visible()
+    page.get_by_label("Who you are").click()
+    assert page.get_by_text("ann · admin").last.is_visible()
+    page.get_by_role("button", name="Keys").click()
+    assert page.locator("dialog#keys").is_visible()
+    page.get_by_role("button", name="Close").click()
+    page.get_by_role("button", name="Light / dark").click()
+    assert page.locator("html").get_attribute("data-theme") == "dark"

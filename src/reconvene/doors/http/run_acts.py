@@ -138,7 +138,7 @@ async def assign(service: Service, caller: Caller, run: str, who: Sequence[str])
     """Hand the open checkpoint over: names, and teams as team:NAME."""
     caller.require("decider", "to hand a decision over")
     try:
-        require_deciders(service.home, who)
+        require_deciders(service.home, who, caller.name)
     except UserError as error:
         raise WrongField("who", error.message, hint=error.hint) from None
     return await _submitted(service, caller, run, c.Assign("", tuple(who), caller.name, caller.door))

@@ -14,6 +14,7 @@ from reconvene.doors.http.told_errors import problem, status_of, told
 from reconvene.doors.rest import routes as rest
 from reconvene.doors.web import pages
 from reconvene.doors.web.drawing import page
+from reconvene.doors.web.entering import asked_for
 from reconvene.errors import ReconveneError, UserError
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ def application(service: Service, callers: Callers, hosts: Iterable[str], *, sec
     def unknown(asks: HTTPConnection) -> Response:
         if asks.scope["path"].startswith(rest.PREFIX):
             return problem(401, "Send the token: Authorization: Bearer TOKEN.")
-        return page(asks, "enter.html", status=401, people=callers.are_set_up, wrong=False)
+        return page(asks, "enter.html", status=401, people=callers.are_set_up, wrong=False, to=asked_for(asks))
 
     return Guard(app, hosts, callers.find, _is_open, unknown, secure=secure)
 
