@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 import click
 
-from reconvene.doors.cli.common import HOME_HELP
+from reconvene.doors.cli.common import AT_SERVER, HOME_HELP
 from reconvene.doors.cli.text import clean, nearest, to_json
 from reconvene.errors import ReconveneError, StaleDecision
 from reconvene.settings import debugging
@@ -81,7 +81,6 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "demo": ("demo", "demo", "See agents, a checkpoint and feedback at work, offline."),
 }
 
-AT_SERVER = ("inbox", "show", "remark", "decide")  # with --server, of doors/cli/at_server.py
 
 # How --help lists them. What is in no group is listed last.
 GROUPS: dict[str, tuple[str, ...]] = {
