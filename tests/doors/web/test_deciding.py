@@ -95,6 +95,18 @@ def test_a_remark_on_a_line_is_about_the_version_that_was_shown(made: Ground, br
     assert said.lines == "draft.md:3"
 
 
+def test_a_rendered_document_has_line_numbers_as_written(made: Ground, browser: TestClient) -> None:
+    run = made.parked()
+    assert "as=written#documents" in browser.get(f"/runs/{run}/decide").text
+    html = browser.get(f"/runs/{run}/decide?file=draft.md&as=written").text
+    assert '<td class="says" data-line="3">Revenue is 850.</td>' in html
+    link = re.search(r'href="([^"]*line=3#your-words)">3</a>', html)
+    assert link
+    about = browser.get(link[1].replace("&amp;", "&")).text
+    assert "About <code>draft.md:3</code>" in about
+    assert 'data-line="3"' in about, "the lines stay in view"
+
+
 def test_a_stale_page_says_what_changed_keeps_what_was_typed_and_decides_anyway(
     made: Ground, browser: TestClient
 ) -> None:

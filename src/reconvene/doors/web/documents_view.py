@@ -10,7 +10,7 @@ from msgspec import Struct
 from reconvene.app import record
 from reconvene.app.session import state_after
 from reconvene.core.facts.state import EMPTY
-from reconvene.doors.web.rendered import LONGEST, Document, Row, by_lines, code, document
+from reconvene.doors.web.rendered import LONGEST, Document, Row, by_lines, code, document, lines
 from reconvene.errors import StoreError
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class Table(Struct, frozen=True):
 
 
 class Opened(Struct, frozen=True):
-    """The file that is shown. Exactly one of `rows`, `document`, `table`, `raw` says what is in it."""
+    """The file that is shown. Exactly one of `rows`, `lines`, `document`, `table`, `raw` says what is in it."""
 
     path: str
     digest: str
@@ -53,6 +53,7 @@ class Opened(Struct, frozen=True):
     size: int
     rows: list[Row] | None = None
     more: int = 0
+    lines: list[str] | None = None  # as written: each has a number, by which it can be remarked on
     document: Document | None = None
     table: Table | None = None
     raw: object = None
@@ -69,8 +70,8 @@ class Documents(Struct, frozen=True):
 def documents(
     engine: Engine, run: str, point: Checkpoint, news: Since, ticks: dict[str, str], chosen: str, how: str
 ) -> Callable[[], Documents]:
-    """What draws them, for which no engine is needed: that may take a while. `how`: "was" beside is, or the text as it
-    is ("")."""
+    """What draws them, for which no engine is needed: that may take a while. `how`: "is", as it is now, where it
+    would be was beside is; "written", line by line."""
     state = engine.load(run)
     files = state.world.files
     changed = {one.id: one.how or "changed" for one in news.news if one.kind in ("file", "edited")}
@@ -114,6 +115,8 @@ def _opened(
     base = Opened(chip.path, chip.digest, chip.how, chip.viewed, found.by if found else "", found.size if found else 0)
     if now is None:
         return lambda: _with(base, raw="not text, or no longer there")
+    if how == "written":
+        return lambda: _with(base, lines=lines(now), cut=max(len(now) - LONGEST, 0))
     compared = chip.how in ("changed", "gone") and how != "is"
     before = (_before(engine, run, chip.path, news.after) or "") if compared else None
     return lambda: _drawn(_with(base, cut=max(len(now) - LONGEST, 0)), before, now, prefix, todos)
@@ -177,7 +180,7 @@ def _table(path: str, text: str, todos: Mapping[str, Standing]) -> Table | None:
 
 def _as_todo(one: dict[object, object], stands: Standing) -> dict[object, object]:
     """What is to be done, how far it is, what must be done before it, and the commit that holds the work."""
-    first = {"id": one.get("id"), "text": one.get("text"), "status": stands.status}
+    first: dict[object, object] = {"id": one.get("id"), "text": one.get("text"), "status": stands.status}
     rest = {name: value for name, value in one.items() if name not in ("id", "text", "after", "done", "status")}
     return {**first, "depends on": one.get("after"), "commit": stands.commit[:8], **rest}
 
