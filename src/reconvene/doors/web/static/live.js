@@ -51,7 +51,6 @@ function rest() {
   source = null;
 }
 if (parts.length) {
-  $$("[data-still]").forEach(one => { one.hidden = true; }); // it says that the page does not change by itself
   document.addEventListener("visibilitychange", () => (document.hidden ? rest() : listen()));
   addEventListener("pagehide", rest);
   addEventListener("pageshow", listen);
