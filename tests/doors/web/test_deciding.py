@@ -133,6 +133,9 @@ def test_what_does_not_fit_is_said_and_what_was_typed_is_kept(made: Ground, brow
     assert wrong.status_code == 422
     assert "Not recorded." in wrong.text
     assert ">many</textarea>" in wrong.text
+    assert "The answer to “How many?” must be a number" in wrong.text
+    assert '<a href="#field-count">Go to it</a>' in wrong.text
+    assert 'aria-invalid="true"' in wrong.text
     nothing = browser.post(f"/runs/{run}/decide", data=_sent(html, words="w"))
     assert "choose an option first" in nothing.text
     silent = browser.post(f"/runs/{run}/decide", data=_sent(html, option="Once more"))
@@ -221,7 +224,10 @@ def test_a_run_that_does_not_wait_says_so(made: Ground, browser: TestClient) -> 
 
 
 def test_there_is_no_such_run(browser: TestClient) -> None:
-    assert browser.get("/runs/nobody-1/decide").status_code == 404
+    nothing = browser.get("/runs/nobody-1/decide")
+    assert nothing.status_code == 404
+    assert "/api/" not in nothing.text
+    assert 'href="/runs"' in nothing.text
     assert HOST in str(browser.base_url)
 
 

@@ -103,3 +103,10 @@ def test_nothing_is_there_that_cannot_be_seen(hidden: str) -> None:
 def test_what_joins_letters_and_signs_stays() -> None:
     assert "\u200d" in str(markdown("👩\u200d🚒"))
     assert "\u200c" in str(markdown("می\u200cخواهم"))
+
+
+def test_a_paragraph_of_several_lines_says_where_each_begins() -> None:
+    html = str(markdown("# T\n\nOne *two\nthree* four  \nfive.\n"))
+    assert (
+        '<p data-line="3-5">One <em>two<span data-at="4"></span>\nthree</em> four<br><span data-at="5"></span>' in html
+    )

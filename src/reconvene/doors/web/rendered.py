@@ -37,7 +37,7 @@ _TAGS = {
     "strong", "table", "tbody", "td", "th", "thead", "tr", "ul",
 }  # fmt: skip
 _ATTRIBUTES: dict[str, set[str]] = {
-    "*": {"data-line"}, "a": {"href", "title"}, "span": {"class"}, "ol": {"start"},
+    "*": {"data-line"}, "a": {"href", "title"}, "span": {"class", "data-at"}, "ol": {"start"},
     **{f"h{level}": {"id"} for level in range(3, 7)},
 }  # fmt: skip
 
@@ -111,6 +111,8 @@ def _maker() -> MarkdownIt:
     made.options["highlight"] = _highlight
     made.add_render_rule("image", _image)
     made.add_render_rule("fence", _fence)
+    made.add_render_rule("softbreak", _break)
+    made.add_render_rule("hardbreak", _break)
     return made
 
 
@@ -123,6 +125,12 @@ def _image(
     self: RendererHTML, tokens: Sequence[Token], index: int, options: OptionsDict, env: EnvType
 ) -> str:  # what is shown must not call anybody
     return f'<span class="image">image: {escape(tokens[index].content or "without a name")}</span>'
+
+
+def _break(self: RendererHTML, tokens: Sequence[Token], index: int, options: OptionsDict, env: EnvType) -> str:
+    token = tokens[index]
+    mark = f'<span data-at="{token.attrs["data-at"]}"></span>' if "data-at" in token.attrs else ""
+    return f"{'<br>' if token.type == 'hardbreak' else ''}{mark}\n"
 
 
 def _fence(self: RendererHTML, tokens: Sequence[Token], index: int, options: OptionsDict, env: EnvType) -> str:
@@ -168,6 +176,8 @@ def _marked(tokens: list[Token], prefix: str) -> Iterator[Heading]:
         if token.map is not None and token.nesting >= 0:
             first, last = token.map[0] + 1, max(token.map[1], token.map[0] + 1)
             token.attrSet("data-line", f"{first}-{last}" if last > first else str(first))
+        if token.type == "inline" and token.map is not None:
+            _mark_breaks(token, token.map[0] + 1)
         if token.type == "th_open" and not tokens[at + 1].content.strip():
             token.tag = tokens[at + 2].tag = "td"
         if token.type == "heading_open":
@@ -176,6 +186,14 @@ def _marked(tokens: list[Token], prefix: str) -> Iterator[Heading]:
             token.attrSet("id", id)
             token.tag = tokens[at + 2].tag = f"h{min(above + _DEEP, 6)}"
             yield Heading(above, _plain(tokens[at + 1]), id)
+
+
+def _mark_breaks(inline: Token, line: int) -> None:
+    """Each break within a paragraph says which line begins after it."""
+    for one in inline.children or ():
+        if one.type in ("softbreak", "hardbreak"):
+            line += 1
+            one.attrSet("data-at", str(line))
 
 
 def _plain(inline: Token) -> str:
