@@ -95,6 +95,18 @@ def test_a_remark_on_a_line_is_about_the_version_that_was_shown(made: Ground, br
     assert said.lines == "draft.md:3"
 
 
+def test_a_rendered_document_has_line_numbers_as_written(made: Ground, browser: TestClient) -> None:
+    run = made.parked()
+    assert "as=written#documents" in browser.get(f"/runs/{run}/decide").text
+    html = browser.get(f"/runs/{run}/decide?file=draft.md&as=written").text
+    assert '<td class="says" data-line="3">Revenue is 850.</td>' in html
+    link = re.search(r'href="([^"]*line=3#your-words)">3</a>', html)
+    assert link
+    about = browser.get(link[1].replace("&amp;", "&")).text
+    assert "About <code>draft.md:3</code>" in about
+    assert 'data-line="3"' in about, "the lines stay in view"
+
+
 def test_a_stale_page_says_what_changed_keeps_what_was_typed_and_decides_anyway(
     made: Ground, browser: TestClient
 ) -> None:
@@ -121,6 +133,9 @@ def test_what_does_not_fit_is_said_and_what_was_typed_is_kept(made: Ground, brow
     assert wrong.status_code == 422
     assert "Not recorded." in wrong.text
     assert ">many</textarea>" in wrong.text
+    assert "The answer to “How many?” must be a number" in wrong.text
+    assert '<a href="#field-count">Go to it</a>' in wrong.text
+    assert 'aria-invalid="true"' in wrong.text
     nothing = browser.post(f"/runs/{run}/decide", data=_sent(html, words="w"))
     assert "choose an option first" in nothing.text
     silent = browser.post(f"/runs/{run}/decide", data=_sent(html, option="Once more"))
@@ -210,7 +225,10 @@ def test_a_run_that_does_not_wait_says_so(made: Ground, browser: TestClient) -> 
 
 
 def test_there_is_no_such_run(browser: TestClient) -> None:
-    assert browser.get("/runs/nobody-1/decide").status_code == 404
+    nothing = browser.get("/runs/nobody-1/decide")
+    assert nothing.status_code == 404
+    assert "/api/" not in nothing.text
+    assert 'href="/runs"' in nothing.text
     assert HOST in str(browser.base_url)
 
 

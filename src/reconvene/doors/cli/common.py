@@ -275,9 +275,22 @@ def put_none(call: Call, text: str) -> None:
     """This text for an empty list; where nobody has started a run yet, where one was looked for and how to begin."""
     if is_there(call.place):
         put(text)
+        _tell_strays(call)
     else:
         start = call.command("run", "WORKFLOW")
         put(f"no runs here ({call.place.told})\nstart one with: {start}, or see one at work: reconvene demo")
+
+
+def _tell_strays(call: Call) -> None:
+    """A list may be empty because the store is."""
+    from reconvene.app.strays import folders, strays, told
+
+    if not folders(call.home):
+        return
+    log = open_home(call).log
+    if not log.runs() and (names := strays(log, call.home)):
+        note(told(names, all_of_them=True))
+        note(f"look: {call.command('doctor')}; put it back from a backup: {call.command('restore', 'FILE')}")
 
 
 def open_run(call: Call, given: str | None) -> tuple[Engine, str]:

@@ -14,6 +14,7 @@ from reconvene.doors.http.told_errors import problem, status_of, told
 from reconvene.doors.rest import routes as rest
 from reconvene.doors.web import pages
 from reconvene.doors.web.drawing import page
+from reconvene.doors.web.entering import asked_for
 from reconvene.errors import ReconveneError, UserError
 
 if TYPE_CHECKING:
@@ -53,16 +54,25 @@ def application(service: Service, callers: Callers, hosts: Iterable[str], *, sec
         answer.headers.update(error.headers or {})
         return answer
 
+    async def broke(asks: Request, error: Exception) -> Response:
+        """A mistake of ours. The server's output has it; the person has a page that leads on."""
+        if asks.url.path.startswith(rest.PREFIX):
+            return problem(500, "Something went wrong in the server.", "Its output says what.")
+        told = UserError(
+            "Something went wrong in the server.", hint="Nothing that is on record is lost. Its output says what."
+        )
+        return page(asks, "problem.html", status=500, error=told, title="This page could not be made.")
+
     app = Starlette(
         routes=[*rest.routes(service), *pages.routes(service, callers)],
         lifespan=lifespan,
-        exception_handlers={ReconveneError: failed, HTTPException: nothing},
+        exception_handlers={ReconveneError: failed, HTTPException: nothing, Exception: broke},
     )
 
     def unknown(asks: HTTPConnection) -> Response:
         if asks.scope["path"].startswith(rest.PREFIX):
             return problem(401, callers.why_unknown(asks))
-        return page(asks, "enter.html", status=401, people=callers.are_set_up, wrong=False)
+        return page(asks, "enter.html", status=401, people=callers.are_set_up, wrong=False, to=asked_for(asks))
 
     return Guard(app, hosts, callers.find, _is_open, unknown, secure=secure)
 

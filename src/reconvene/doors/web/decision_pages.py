@@ -20,8 +20,8 @@ from reconvene.app import queries
 from reconvene.doors.http import acts, moments
 from reconvene.doors.http.refusals import WrongField
 from reconvene.doors.http.told_errors import status_of
-from reconvene.doors.shared.fields import answer_in
 from reconvene.doors.shared.options import match_option, on_offer
+from reconvene.doors.web.answered_fields import answer_to
 from reconvene.doors.web.calls_view import ANSWERS, CallView, answered, calls, writes_among_several
 from reconvene.doors.web.decision_view import DecisionView, view
 from reconvene.doors.web.documents_view import Documents, documents
@@ -297,7 +297,7 @@ def _answers(point: Checkpoint, option: str, form: FormData) -> dict[str, object
         field = names.get(name)
         values = [one for one in ([given] if isinstance(given, str) else given) if one.strip()]
         if field is not None and values:
-            found[field.id] = values if field.type == "agents" else answer_in(field, values[-1])
+            found[field.id] = values if field.type == "agents" else answer_to(name, field, values[-1])
     return found
 
 
