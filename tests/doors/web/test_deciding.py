@@ -153,6 +153,7 @@ def test_whoever_may_only_read_or_remark_cannot_decide(made: Ground) -> None:
             assert ("your-words" in html) == (role == "reviewer")
             answer = client.post(f"/runs/{run}/decide", data=_sent(html, option="Go on"), follow_redirects=False)
             assert answer.status_code == 403
+            assert "takes the role decider" in answer.text
     assert not made.state(run).record.decisions
 
 

@@ -71,7 +71,7 @@ def application(service: Service, callers: Callers, hosts: Iterable[str], *, sec
 
     def unknown(asks: HTTPConnection) -> Response:
         if asks.scope["path"].startswith(rest.PREFIX):
-            return problem(401, "Send the token: Authorization: Bearer TOKEN.")
+            return problem(401, callers.why_unknown(asks))
         return page(asks, "enter.html", status=401, people=callers.are_set_up, wrong=False, to=asked_for(asks))
 
     return Guard(app, hosts, callers.find, _is_open, unknown, secure=secure)

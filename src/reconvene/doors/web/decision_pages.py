@@ -204,6 +204,8 @@ class _Pages:
 
     async def decide(self, asks: Request) -> Response:
         caller, run = _caller(asks), asks.path_params["run"]
+        if not caller.may("reviewer"):  # whoever may not even prepare one
+            caller.require("decider", "to decide")
         form = await asks.form()
         kept, checkpoint = await self._kept(asks, form)
         try:
