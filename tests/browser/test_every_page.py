@@ -13,6 +13,8 @@ PAGES = {
     "market": "/runs/market-entry-1/decide",
     "brainstorm": "/runs/brainstorm-1/decide",
     "calls": "/runs/job-1-fork-1/decide",
+    "written": "/runs/job-1/decide?file=plan.md&as=written",
+    "to-dos": "/runs/job-1-fork-1/decide?file=todos.yaml",
     "receipt": "/runs/SPEC-2026-001/decided/C1",
     "missing": "/runs/nobody-1/decide",
 }
