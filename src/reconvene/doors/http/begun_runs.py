@@ -160,6 +160,15 @@ def _started(engine: Engine, caller: Caller, ready: Ready, prepared: Prepared | 
     )
 
 
+async def known_workflows(service: Service, starts: Starts) -> dict[str, Workflow]:
+    """By name. One after the other, so that nobody waits for all of them: to read one the first time takes a while."""
+
+    def read(name: str) -> Callable[[Engine], Workflow]:
+        return lambda engine: starts.workflow(name)
+
+    return {name: await service.do(read(name)) for name in starts.files()}
+
+
 def _loaded(starts: Starts, name: str) -> Workflow:
     try:
         return require_workflow(starts, name)

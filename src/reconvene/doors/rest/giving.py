@@ -33,10 +33,8 @@ async def workflows(asked: Asked) -> object:
     starts = asked.service.starts
     if starts is None:
         return bodies.Workflows(())
-    shown = await asked.service.do(
-        lambda engine: tuple(_workflow(starts, name, starts.workflow(name)) for name in starts.files())
-    )
-    return bodies.Workflows(shown)
+    found = await begun_runs.known_workflows(asked.service, starts)
+    return bodies.Workflows(tuple(_workflow(starts, name, workflow) for name, workflow in found.items()))
 
 
 async def workflow(asked: Asked) -> object:

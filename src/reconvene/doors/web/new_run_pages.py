@@ -22,7 +22,7 @@ from starlette.routing import Route
 from reconvene.companion.drafting import instructed_input
 from reconvene.desk_ports import MOST_UPLOAD
 from reconvene.doors.http import begun_runs
-from reconvene.doors.http.begun_runs import OF_FILES, require_starts, require_workflow
+from reconvene.doors.http.begun_runs import OF_FILES, known_workflows, require_starts, require_workflow
 from reconvene.doors.http.companion_asked import ask_about_draft
 from reconvene.doors.http.refusals import Missing, TooLarge, WrongField
 from reconvene.doors.web.drawing import drawn_text, page
@@ -82,10 +82,8 @@ def routes(service: Service) -> list[Route]:
         if name:
             return await form(asks, Typed(name, draft=draft))
 
-        def known(engine: Engine) -> list[tuple[str, Workflow]]:
-            return [(name, starts.workflow(name)) for name in sorted(starts.files())]
-
-        return page(asks, "runs/choose.html", workflows=await service.do(known))
+        found = await known_workflows(service, starts)
+        return page(asks, "runs/choose.html", workflows=sorted(found.items()))
 
     async def form(
         asks: Request, typed: Typed, *, status: int = 200, error: UserError | None = None, ready: bool = False
