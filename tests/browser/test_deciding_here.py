@@ -23,7 +23,7 @@ def test_one_reads_comments_and_decides_without_javascript(open_page: Open, serv
     page.goto(f"{server.url}/runs/quality-gate-2/decide")
     page.locator("#say").fill("An expired cart must be refused.")
     page.get_by_role("button", name="Add, and read it back").click()
-    expect(page.locator(".note q")).to_have_text("An expired cart must be refused.")
+    expect(page.locator(".note textarea")).to_have_value("An expired cart must be refused.")
     page.get_by_text("Yes, continue", exact=True).click()
     page.locator(".bar .main").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Recorded: Yes, continue")

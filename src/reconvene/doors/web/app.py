@@ -12,7 +12,7 @@ from starlette.exceptions import HTTPException
 from reconvene.doors.http.guard import Guard
 from reconvene.doors.http.told_errors import problem, status_of, told
 from reconvene.doors.rest import routes as rest
-from reconvene.doors.web import pages
+from reconvene.doors.web import entering, pages
 from reconvene.doors.web.drawing import page
 from reconvene.errors import ReconveneError, UserError
 
@@ -59,10 +59,10 @@ def application(service: Service, callers: Callers, hosts: Iterable[str], *, sec
         exception_handlers={ReconveneError: failed, HTTPException: nothing},
     )
 
-    def unknown(asks: HTTPConnection) -> Response:
+    def unknown(asks: HTTPConnection) -> ASGIApp:
         if asks.scope["path"].startswith(rest.PREFIX):
             return problem(401, "Send the token: Authorization: Bearer TOKEN.")
-        return page(asks, "enter.html", status=401, people=callers.are_set_up, wrong=False)
+        return entering.not_known(callers, asks)
 
     return Guard(app, hosts, callers.find, _is_open, unknown, secure=secure)
 
