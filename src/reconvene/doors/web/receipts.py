@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from reconvene.app import queries
+from reconvene.app.session import state_after
 from reconvene.app.views.projections import remarks as as_shown
-from reconvene.core.facts.events import CheckpointOpened, DecisionRecorded
-from reconvene.core.person.rulings import EACH
+from reconvene.core.facts.events import CallRuled, CheckpointOpened, DecisionRecorded
+from reconvene.core.facts.state import EMPTY
+from reconvene.core.person import rulings
 from reconvene.doors.http import acts
 from reconvene.doors.shared.harmless import one_line
 
@@ -24,8 +26,7 @@ if TYPE_CHECKING:
 
 _MADE = {
     "approve": "is made", "change": "is made as you changed it", "refuse": "is refused", "later": "keeps waiting",
-    "answer": "is not made; you answered in its place", "always": "is made, and never asked about again",
-    "always like": "is made, and calls like it are never asked about again",
+    "answer": "is not made; you answered in its place",
 }  # fmt: skip
 
 
@@ -60,10 +61,9 @@ def receipt(engine: Engine, run: str, checkpoint: str, person: str) -> Receipt:
     taken = state.record.decisions[number]
     said = as_shown(state, [one for one in state.record.remarks.values() if one.id in taken.remarks])
     answers = json.loads(engine.log.artefact(taken.fields)) if taken.fields else {}
-    every = _told(engine, run, checkpoint, taken.option, answers)
-    if taken.option == EACH:
-        return Receipt(shown, checkpoint, taken, None, said, calls=every)
-    return Receipt(shown, checkpoint, taken, None, said, every)
+    if taken.attention and taken.option in rulings.LABELS:
+        return Receipt(shown, checkpoint, taken, None, said, calls=tuple(_calls(engine, run, checkpoint)))
+    return Receipt(shown, checkpoint, taken, None, said, _told(engine, run, checkpoint, taken.option, answers))
 
 
 def _told(engine: Engine, run: str, checkpoint: str, option: str, answers: dict[str, object]) -> tuple[Told, ...]:
@@ -72,7 +72,7 @@ def _told(engine: Engine, run: str, checkpoint: str, option: str, answers: dict[
     for point in opened:
         fields |= {one.id: one for one in point.fields}
         fields |= {one.id: one for each in point.options if each.label == option for one in each.fields}
-    return tuple(_calls(fields, answers) if option == EACH else _answers(fields, answers))
+    return tuple(_answers(fields, answers))
 
 
 def _answers(fields: dict[str, FieldAsked], answers: dict[str, object]) -> Iterator[Told]:
@@ -86,10 +86,18 @@ def _answers(fields: dict[str, FieldAsked], answers: dict[str, object]) -> Itera
         yield Told(one_line(field.prompt if field is not None and field.prompt else name, 200), text)
 
 
-def _calls(fields: dict[str, FieldAsked], answers: dict[str, object]) -> Iterator[Told]:
-    for name, field in fields.items():
-        if field.type != "choice":
-            continue
-        what = one_line(field.prompt.split("\n")[0].partition(": ")[2] or name, 200)
-        ruling = str(answers.get(name) or "later")
-        yield Told(what, _MADE.get(ruling, ruling), str(answers.get(f"{name}_words") or ""))
+def _calls(engine: Engine, run: str, checkpoint: str) -> Iterator[Told]:
+    """Those that waited there, each with what is on record of it."""
+    state, waited = EMPTY, list[rulings.Waiting]()
+    for seq, event in engine.log.read(run):
+        if isinstance(event, DecisionRecorded) and event.checkpoint == checkpoint:
+            waited = rulings.waiting(state)
+            break
+        state = state_after(run, state, seq, event)
+    after = [event for _, event in engine.log.read(run, state.seq)]
+    made_at = after[0].at if after else ""
+    ruled = {(one.task, one.call): one for one in after if isinstance(one, CallRuled) and one.at == made_at}
+    for one in waited:
+        found = ruled.get((one.task, one.call.id))
+        words = engine.log.artefact(found.words).decode() if found is not None and found.words else ""
+        yield Told(f"{one.agent} wants {one.call.tool}", _MADE[found.ruling if found is not None else "later"], words)
