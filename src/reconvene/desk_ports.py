@@ -7,7 +7,7 @@ People are known by name, runs by id. Times are ISO 8601 UTC as a `Clock` gives 
 
 from __future__ import annotations
 
-from typing import BinaryIO, Literal, NamedTuple, Protocol
+from typing import BinaryIO, NamedTuple, Protocol
 
 MOST_DRAFT = 1_000_000  # characters
 MOST_TICKS = 5_000  # files of one run that one person ticked
@@ -95,25 +95,22 @@ class Reply(NamedTuple):
 
 
 class Kept(NamedTuple):
-    """What became of an earlier request with the same key. `other`: that one asked for something else.
+    """A request with a key. `since`: when the first with this key was begun. `again`: it was begun before. `other`:
+    that one asked for something else. `reply`: what was answered; None = nobody has answered it, and whoever began it
+    may be at it or gone. Whether it had its effect, the log says."""
 
-    at work: it was begun, and may be under way. in doubt: it was begun, and whoever began it did not answer in time:
-    it may have had its effect or not. answered: `reply` is what was answered."""
-
-    state: Literal["at work", "in doubt", "answered"]
-    other: bool
     since: str
+    again: bool = False
+    other: bool = False
     reply: Reply | None = None
 
 
 class Requests(Protocol):
-    """So that a request which is sent twice has its effect once. Kept for `KEPT_HOURS`."""
+    """So that a request which is sent twice is answered the same. Kept for `KEPT_HOURS`."""
 
-    def claim(
-        self, person: str, key: str, fingerprint: str, *, now: str, until: str, again: bool = False
-    ) -> Kept | None:
-        """None: it is yours to carry out, and to answer or let go before `until`. Of several that ask at once, one gets
-        it. `again`: also one that is in doubt, if it asks for the same. UserError where the key is too long."""
+    def claim(self, person: str, key: str, fingerprint: str, *, now: str) -> Kept:
+        """Begin it, or find what was begun. Without a reply it is to be carried out, unless the log says that it was.
+        UserError where the key is too long."""
 
     def answer(self, person: str, key: str, reply: Reply, now: str) -> None:
         """What the request that was claimed is answered, now and to all who repeat it."""

@@ -28,6 +28,16 @@ class IndexRow(NamedTuple):
     doc: str  # the JSON object that `runs --json` prints: {"run", "status", "phase", "round", "checkpoint", …}
 
 
+REQUESTS_KEPT = 2 * 86_400  # seconds for which is known which append carried a request out
+
+
+class Request(NamedTuple):
+    """What somebody asked for, by a key of theirs: an append may carry it out, once."""
+
+    mark: str  # made from who asked, their key and what they asked: hexadecimal
+    at: str
+
+
 class Append(NamedTuple):
     """What one append writes, all of it or nothing: events of a run, and whatever must be there as soon as they are.
 
@@ -41,6 +51,7 @@ class Append(NamedTuple):
     due: str | None = None  # when the run is to be taken up though nobody does anything; "" = never, None = as it was
     messages: Sequence[Message] = ()  # that tell of these events: into the outbox
     followers: tuple[str, ...] | None = None  # destinations that are told of this run; None = as it was
+    request: Request | None = None  # that is carried out by this; Repeated where another append has done it
 
 
 class EventLog(ChainedLog, Outbox, Protocol):
@@ -64,6 +75,10 @@ class EventLog(ChainedLog, Outbox, Protocol):
 
     def artefact(self, digest: str) -> bytes:
         """StoreError where it is not there."""
+
+    def carried_out(self, mark: str) -> tuple[str, int] | None:
+        """The run and the seq up to which it was written by the append that carried this request out; None = none did,
+        or it is long ago."""
 
     def adopt(self, run: str, rows: Sequence[Stored], unchained: int, append: Append) -> int:
         """A log that was made elsewhere, byte for byte, and one more append on it: all of it or nothing. Conflict where

@@ -31,7 +31,7 @@ PLACES = {
 }
 
 
-@pytest.mark.parametrize("place", part(PLACES, 3))
+@pytest.mark.parametrize("place", part(PLACES, 4))
 def test_a_run_killed_at_any_boundary_resumes_to_the_same_end(forks: Forks, memory: Path, place: str) -> None:
     cast = Cast()
     expected = untroubled(forks, memory / "untroubled", cast)

@@ -200,7 +200,9 @@ def test_an_agent_with_effects_stays_at_work_and_the_person_is_told(tmp_path: Pa
         assert witness.seen == [(1, "first")]
 
 
-@pytest.mark.parametrize(("option", "code", "seen"), [("Try again", 0, 2), ("Go on without it", 0, 1), ("Stop", 2, 1)])
+@pytest.mark.parametrize(
+    ("option", "code", "seen"), part([("Try again", 0, 2), ("Go on without it", 0, 1), ("Stop", 2, 1)])
+)
 def test_it_is_ended_when_the_person_has_decided(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, option: str, code: int, seen: int
 ) -> None:
@@ -233,7 +235,7 @@ def test_one_that_was_cancelled_is_not_begun_again_without_a_question(tmp_path: 
 # --- signals ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("second", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("second", part([signal.SIGINT, signal.SIGTERM], 2))
 def test_who_is_impatient_leaves_nobody_at_work(tmp_path: Path, second: signal.Signals) -> None:
     with Witness(tmp_path, stays=lambda attempt: True) as witness:
         flow(tmp_path, witness, "double")

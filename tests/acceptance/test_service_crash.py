@@ -20,9 +20,11 @@ import pytest
 from reconvene.app import queries
 from reconvene.core.facts import events as e
 from reconvene.desk_wiring import open_desk
+from reconvene.settings import system_user
 from served_home import Ground, ground
 
 _RUNS = 3  # decided at the same time
+SAID = {"remarks": [{"text": "shorter"}]}
 
 
 @pytest.fixture
@@ -50,14 +52,13 @@ def killed_at(made: Ground, moment: int) -> None:
 
     def person(run: str) -> None:
         """Says something twice, uploads, decides. Each is acknowledged or not."""
-        key = {"idempotency-key": f"{run}-{moment}"}
         steps: list[tuple[str, str, dict[str, Any]]] = [
-            ("said", f"/api/v1/runs/{run}/remarks", {"json": {"remarks": [{"text": "shorter"}]}, "headers": key}),
+            ("said", f"/api/v1/runs/{run}/remarks", {"json": SAID, "headers": key_of(run, "s")}),
             ("uploaded", "/api/v1/uploads", {"files": {"file": (f"{run}.txt", run.encode())}}),
             (
                 "decided",
                 f"/api/v1/runs/{run}/decision",
-                {"json": {"option": "Once more"}, "headers": {"if-match": f'"{runs[run]}"'}},
+                {"json": {"option": "Once more"}, "headers": {"if-match": f'"{runs[run]}"', **key_of(run, "d")}},
             ),
         ]
         meet.wait(120)
@@ -81,6 +82,27 @@ def killed_at(made: Ground, moment: int) -> None:
         for one in asked:
             one.result()
     _all_is_there(made, acknowledged)
+    _sent_again(made, runs)
+
+
+def key_of(run: str, what: str) -> dict[str, str]:
+    return {"idempotency-key": f"{run}-{what}"}
+
+
+def _sent_again(made: Ground, runs: dict[str, str]) -> None:
+    """To the next server, with the same keys: each has its effect, once, whether or not it had it before."""
+    owner = made.person(system_user())
+    with made.serving() as client:
+        for run, version in runs.items():
+            said = client.post(f"/api/v1/runs/{run}/remarks", json=SAID, headers={**owner, **key_of(run, "s")})
+            assert (said.status_code, len(said.json()["remarks"])) == (201, 1), said.text
+            headers = {**owner, **key_of(run, "d"), "if-match": f'"{version}"'}
+            done = client.post(f"/api/v1/runs/{run}/decision", json={"option": "Once more"}, headers=headers)
+            assert done.status_code == 200, done.text
+    for run in runs:
+        events = [event for _, event in made.engine.log.read(run)]
+        for kind in (e.RemarkAdded, e.DecisionRecorded):
+            assert sum(isinstance(event, kind) for event in events) == 1
 
 
 def _version(made: Ground, run: str) -> str:

@@ -98,7 +98,7 @@ def survive(nursery: Nursery, home: Path, crashes: list[tuple[str, int]]) -> int
 
 
 @pytest.mark.parametrize("step", [5, pytest.param(1, marks=pytest.mark.torture)], ids=["some", "every"])
-@pytest.mark.parametrize("place", part(PLACES, 3))
+@pytest.mark.parametrize("place", part(PLACES, 6))
 def test_a_loop_killed_at_any_moment_goes_on_where_its_record_ends(
     nursery: Nursery, tmp_path: Path, place: str, step: int
 ) -> None:

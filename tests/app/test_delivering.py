@@ -5,7 +5,10 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 
-from reconvene.app.delivering import Delivered, Deliverer
+import pytest
+
+from reconvene.app import delivering
+from reconvene.app.delivering import PAUSES, Delivered, Deliverer
 from reconvene.language.times import later
 from reconvene.message_ports import Destination, Letter, Queued
 from reconvene.ports import Append
@@ -157,6 +160,46 @@ def test_a_destination_that_hangs_does_not_hold_up_another() -> None:
     assert place.post.ids == ["m2", "m1"]
 
 
+def test_what_comes_while_a_destination_hangs_is_delivered_to_others_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(delivering, "_LOOK", 0.0)
+    place = Place()
+    place.leave("m1", to="chat")
+
+    async def kept() -> None:
+        place.post.hangs["chat"] = asyncio.Event()
+        leaving = asyncio.Event()
+        keeping = asyncio.create_task(place.deliverer().keep(leaving, lambda _: None))
+        await until(lambda: place.post.tried > 0)
+        place.leave("m2", to="mail")
+        await until(lambda: "m2" in place.post.ids)
+        leaving.set()
+        await until(lambda: place.post.tried > 1)
+        keeping.cancel()
+        await asyncio.gather(keeping, return_exceptions=True)
+
+    asyncio.run(kept())
+    assert (place.post.ids, place.rows["m1"].state) == (["m2"], "waiting")
+
+
+def test_who_leaves_does_not_wait_for_a_destination_that_failed_last() -> None:
+    place = Place()
+    place.leave("m1")
+    place.post.fails["chat"] = "no answer within 15 s"
+    place.deliver()
+    place.leave("m2")
+    place.leave("m3", to="mail")
+
+    async def left() -> None:
+        place.post.hangs["chat"] = asyncio.Event()
+        leaving = asyncio.Event()
+        leaving.set()
+        await place.deliverer().keep(leaving, lambda _: None)
+
+    asyncio.run(left())
+    assert place.post.ids == ["m3"]
+    assert (place.rows["m2"].state, place.rows["m2"].attempts) == ("waiting", 0)
+
+
 def test_two_who_deliver_at_once_send_each_message_once() -> None:
     place = Place()
     place.leave(*(f"m{n:02d}" for n in range(30)))
@@ -181,8 +224,9 @@ def test_who_is_cancelled_in_the_middle_leaves_it_for_later_under_the_same_id() 
 
     asyncio.run(cut_off())
     place.post.hangs.clear()
-    assert place.deliver().sent == 0  # it may still be under way
-    place.clock.go(121)
+    assert "had to end" in place.rows["m1"].error
+    assert place.deliver().sent == 0
+    place.clock.go(PAUSES[0] + 1)
     assert place.deliver().sent == 1
     assert place.post.ids == ["m1"]
 

@@ -12,7 +12,7 @@ _COUNT = """() => {
   const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   for (let node = walk.nextNode(); node; node = walk.nextNode()) {
     const holder = node.parentElement, style = getComputedStyle(holder);
-    if (style.visibility === "hidden" || holder.closest("script, style")) continue;
+    if (!holder.checkVisibility({visibilityProperty: true}) || holder.closest("script, style")) continue;
     const size = parseFloat(style.fontSize);
     for (const word of node.textContent.matchAll(/\\S+/g)) {
       const range = document.createRange();
@@ -41,30 +41,26 @@ def _words(page: Page) -> dict[str, object]:
     return found
 
 
+def _button_is_there(page: Page, name: str, size: tuple[int, int]) -> None:
+    box = page.locator(name).bounding_box()
+    assert box is not None
+    assert box["y"] + box["height"] <= size[1]
+
+
 @pytest.mark.parametrize("run", RUNS)
-def test_the_first_screen_is_short(open_page: Open, run: str) -> None:
+def test_the_first_screen_is_short_and_what_is_decided_can_be_reached_at_once(open_page: Open, run: str) -> None:
     page = open_page(f"/runs/{run}/decide", size=WIDE)
     wide = _words(page)
     look(page, f"first-{run}-wide")
+    _button_is_there(page, "#record", WIDE)
     page.set_viewport_size({"width": NARROW[0], "height": NARROW[1]})
     narrow = _words(page)
     look(page, f"first-{run}-narrow")
+    _button_is_there(page, ".bar .main", NARROW)
     assert (wide["small"], narrow["small"]) == ([], [])
     assert 0 < int(str(wide["large"])) <= 160, wide
     assert int(str(wide["all"])) <= 420, wide
     assert int(str(narrow["all"])) <= 200, narrow
-
-
-@pytest.mark.parametrize("run", RUNS)
-def test_what_is_decided_can_be_reached_at_once(open_page: Open, run: str) -> None:
-    page = open_page(f"/runs/{run}/decide", size=WIDE)
-    button = page.locator("#record").bounding_box()
-    assert button is not None
-    assert button["y"] + button["height"] <= WIDE[1]
-    page.set_viewport_size({"width": NARROW[0], "height": NARROW[1]})
-    below = page.locator(".bar .main").bounding_box()
-    assert below is not None
-    assert below["y"] + below["height"] <= NARROW[1]
 
 
 def test_of_many_options_those_not_chosen_show_label_and_next_step(open_page: Open) -> None:
@@ -88,3 +84,25 @@ def test_the_inbox_tells_which_call_waits(open_page: Open) -> None:
     row = open_page("/").locator("#job-1-fork-1")
     assert "call1: worker wants run_command" in row.inner_text()
     assert "1 tool call" in row.inner_text()
+
+
+def test_was_and_is_can_be_read_on_a_phone(open_page: Open) -> None:
+    """Also where a line is new, gone, or empty."""
+    page = open_page("/runs/SPEC-2026-001/decide?file=status.md", size=NARROW)
+    cells = page.locator(".diff td:not(.n):visible:not([colspan])")
+    widths = [box["width"] for one in cells.all() if (box := one.bounding_box()) is not None]
+    assert len(widths) > 5
+    assert min(widths) > 250
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_on_a_phone_one_sees_who_one_is_and_reaches_theme_and_keys(open_page: Open) -> None:
+    page = open_page("/", size=NARROW)
+    assert not page.get_by_text("ann · admin").last.is_visible()
+    page.get_by_label("Who you are").click()
+    assert page.get_by_text("ann · admin").last.is_visible()
+    page.get_by_role("button", name="Keys").click()
+    assert page.locator("dialog#keys").is_visible()
+    page.get_by_role("button", name="Close").click()
+    page.get_by_role("button", name="Light / dark").click()
+    assert page.locator("html").get_attribute("data-theme") == "dark"

@@ -23,7 +23,9 @@ from reconvene.ports import Clock, EventLog
 PAUSES = (10, 30, 120, 600, 1800, 3600)  # seconds until the next try; the last one again and again
 _CLAIM = 120.0  # seconds that a claim holds: longer than a sender ever takes
 _AT_ONCE = 10  # messages to one destination
-_SENDERS = 4  # destinations at the same time
+_SENDERS = 8  # destinations at the same time
+_LOOKED_THROUGH = 200  # messages, for destinations that fail
+_UNANSWERED = "no answer before who sent it had to end"
 _LOOK = 1.0  # seconds between two looks
 _DAY = 86_400
 _HOUR = len("2026-03-01T09")
@@ -61,19 +63,58 @@ class Deliverer:
         self._tidied = ""  # the hour in which it was done last
 
     async def keep(self, leaving: asyncio.Event, told: Callable[[str], None]) -> None:
-        """Until told to leave, and then once more. `told`: what stands in the way; each is told once in a row."""
-        last, left = "", False
-        while not left:
-            left = leaving.is_set()
+        """Until told to leave, and then once more, but not to destinations that failed last. Each destination is at its
+        own pace. `told`: what stands in the way; each is told once in a row. Whoever has no more time cancels this:
+        what is under way then counts as failed, and stays for whoever works next."""
+        under_way: dict[str, asyncio.Task[None]] = {}
+        room, last, left = asyncio.Semaphore(_SENDERS), "", False
+        try:
+            while not left:
+                left = leaving.is_set()
+                why = self._look(under_way, room, last=left)
+                if why and why != last:
+                    told(f"messages are not delivered: {why}")
+                last = why
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(leaving.wait(), _LOOK)
+            await asyncio.gather(*under_way.values(), return_exceptions=True)
+        finally:
+            for task in under_way.values():
+                task.cancel()
+            await asyncio.gather(*under_way.values(), return_exceptions=True)
+
+    def _look(self, under_way: dict[str, asyncio.Task[None]], room: asyncio.Semaphore, *, last: bool) -> str:
+        """Begin with each destination that nothing is under way to; why something could not be done, "" = it could."""
+        why = ""
+        for name, task in [*under_way.items()]:
+            if task.done():
+                error = under_way.pop(name).exception()
+                if error is not None and not isinstance(error, ReconveneError | OSError):
+                    raise error
+                why = str(error) if error is not None else why
+        try:
+            self._tidy()
+            known = self._destinations()
+            failing = self._failing() if last else frozenset()
+        except (ReconveneError, OSError) as error:  # a store that is busy, settings that are being changed
+            return str(error)
+        for name, one in known.items():
+            if name not in failing and (last or name not in under_way):
+                under_way[name] = asyncio.create_task(self._after(under_way.get(name), one, room))
+        return why
+
+    async def _after(self, before: asyncio.Task[None] | None, to: Destination, room: asyncio.Semaphore) -> None:
+        if before is not None:
             try:
-                await self.deliver()
-                last = ""
-            except (ReconveneError, OSError) as error:  # a store that is busy, settings that are being changed
-                if str(error) != last:
-                    last = str(error)
-                    told(f"messages are not delivered: {error}")
-            with suppress(TimeoutError):
-                await asyncio.wait_for(leaving.wait(), _LOOK)
+                await before
+            except asyncio.CancelledError:
+                before.cancel()
+                raise
+        await self._to(to, Delivered(), room)
+
+    def _failing(self) -> frozenset[str]:
+        rows = self._log.messages(_LOOKED_THROUGH)
+        return frozenset(one.message.to for one in rows if one.state == "waiting" and one.error)
 
     async def deliver(self) -> Delivered:
         """All that is due now, to every destination that is known here."""
@@ -109,7 +150,11 @@ class Deliverer:
         for one in claimed:
             if one not in wanted:  # who recorded the event did not know what this destination wants
                 self._log.drop_message(one.message.id, one.attempts)
-        results = await self._sent(destination, [self._letter(one.message) for one in wanted])
+        try:
+            results = await self._sent(destination, [self._letter(one.message) for one in wanted])
+        except asyncio.CancelledError:
+            self._settle(wanted, [_UNANSWERED], done)
+            raise
         return self._settle(wanted, results, done)
 
     def _letter(self, message: Message) -> Letter:

@@ -45,7 +45,7 @@ from reconvene.core.person.undoing import Archive, prunable
 from reconvene.core.run.handle import handle, record
 from reconvene.core.run.plan import plan, unmade_children
 from reconvene.errors import Busy, KitFailed
-from reconvene.ports import AgentRunner, Clock, EventLog, History, Listener, Projects, Surroundings, Workspace
+from reconvene.ports import AgentRunner, Clock, EventLog, History, Listener, Projects, Request, Surroundings, Workspace
 from reconvene.wire import replies
 
 _MOMENTS = (0.01, 0.03)  # seconds to wait for a lease that is held for a moment only
@@ -116,6 +116,7 @@ class Engine:
         prepared: Prepared | None = None,
         actor: Actor | None = None,
         notify: tuple[str, ...] = (),
+        request: Request | None = None,
     ) -> str:
         """Record a new run; nothing works yet. Inputs, settings and bindings are checked against the workflow.
 
@@ -131,7 +132,7 @@ class Engine:
             run, folder = self.new.free(workflow)
             holder = self._leases.take(run) if driving else ""
             session = Session.new(self.log, self._clock, run, book, self.signer, actor or self.actor)
-            session.followers = notify or None
+            session.followers, session.request = notify or None, request
             error, *_ = session.submit([begins.command(run, folder, by, door), *begins.prepared.said], blobs)
             if error is None:
                 self._sessions.keep(session)
@@ -178,12 +179,13 @@ class Engine:
         driving: bool = False,
         once: bool = False,
         actor: Actor | None = None,
+        request: Request | None = None,
     ) -> RunState:
         """Record one command, durably, without driving the run on. What a person did in the workspace comes first.
 
         A decision is on disk before anything that follows from it is worked out. `driving`: the caller calls `drive`
         next, which does that. Where nobody else holds the lease it is taken now. `once`: Repeated where the same
-        decision is on record already; else that changes nothing. `actor`: for whom.
+        decision is on record already; else that changes nothing. `actor`: for whom. `request`: that this carries out.
         """
         session = self.session(run, actor)
         permitted.require(session.actor, command)  # before anything is written, edits included
@@ -205,7 +207,7 @@ class Engine:
             decided = isinstance(command, AnswerCheckpoint | Rollback)
             as_shown = on_what_was_shown(self.log, once, self.person)
             first = as_shown if decided else record if isinstance(command, Lapse) else handle
-            session.do(command, blobs, claim, first)
+            session.do(command, blobs, claim, first, request)
             if first is not handle and not holder:
                 session.do(GoOn())
         except BaseException as error:
@@ -373,10 +375,13 @@ class Engine:
 
     # --- forks and history ---
 
-    def fork(self, run: str, at: int = 0, *, by: str = "", door: str = "", actor: Actor | None = None) -> str:
+    def fork(
+        self, run: str, at: int = 0, *, by: str = "", door: str = "", actor: Actor | None = None,
+        request: Request | None = None,
+    ) -> str:  # fmt: skip
         """A new run with this one's log up to `at` (0 = all of it): remarks travel, open work starts anew."""
         permitted.require_role(actor or self.actor, "decider", "to fork a run")
-        return self.new.fork(run, at, by, door, actor or self.actor)
+        return self.new.fork(run, at, by, door, actor or self.actor, request)
 
     def commit_history(self, run: str) -> None:
         """Let the git history catch up with the log."""

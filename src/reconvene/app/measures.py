@@ -5,6 +5,8 @@ Advice, never a gate. Computed from the log when somebody looks; nothing here is
 
 from __future__ import annotations
 
+from weakref import WeakKeyDictionary
+
 from reconvene.app.engine import Engine
 from reconvene.app.session import Session, book_for
 from reconvene.app.views import estimates, metrics, ratings
@@ -19,10 +21,24 @@ from reconvene.core.shown import on_record, scope
 from reconvene.errors import ReconveneError, StoreError
 from reconvene.language.expressions import ExpressionError, evaluate
 
+_MOST_KNOWN = 8  # runs
+# What was worked out for an engine, by run, with the event up to which it holds: pages ask for it several times.
+_KNOWN: WeakKeyDictionary[Engine, dict[str, tuple[int, ledgers.Ledger]]] = WeakKeyDictionary()
+
 
 def ledger(engine: Engine, run: str) -> ledgers.Ledger:
     """The life of every remark: captured, delivered, answered, reflected."""
+    known, seq = _KNOWN.setdefault(engine, {}), engine.session(run).state.seq
+    last, found = known.pop(run, (0, None))
+    if found is None or last != seq:
+        found = _ledger(engine, run)
+    known[run] = (seq, found)
+    if len(known) > _MOST_KNOWN:
+        known.pop(next(iter(known)))
+    return found
 
+
+def _ledger(engine: Engine, run: str) -> ledgers.Ledger:
     def text_of(ref: e.Ref) -> str:
         try:
             return engine.log.artefact(ref.digest).decode("utf-8", errors="replace")
@@ -105,6 +121,20 @@ def _preview(engine: Engine, session: Session) -> Preview | None:
     return Preview(offered[0].label, shown, takes, takes.line())
 
 
+def _rated(session: Session, output: str, value: e.Ref | None) -> Ratings:
+    """Of what was written once: by the digests of it."""
+    key = (output, value.digest if value else "")
+    if key not in _RATED:
+        if len(_RATED) >= _MOST_RATED:
+            _RATED.clear()
+        _RATED[key] = parse_ratings(session.book.text(output), session.book.load(value) if value else None)
+    return _RATED[key]
+
+
+_MOST_RATED = 2_000
+_RATED: dict[tuple[str, str], Ratings] = {}
+
+
 def stop_meter(engine: Engine, session: Session) -> ratings.Meter:
     """Ratings of the phase in front, round by round. Who did not work in a round keeps the ratings given before."""
     here = session.state.world.top.address
@@ -118,8 +148,7 @@ def stop_meter(engine: Engine, session: Session) -> ratings.Meter:
         elif isinstance(event, e.AttemptEnded) and event.verdict == "accepted" and event.output is not None:
             serial, _, agent = parse_task(event.task)
             if serial in wanted:
-                value = session.book.load(event.value) if event.value else None
-                rated = parse_ratings(session.book.text(event.output.digest), value)
+                rated = _rated(session, event.output.digest, event.value)
                 if rated.given:
                     rounds.setdefault(serial, {})[agent] = rated
     standing: dict[str, Ratings] = {}

@@ -28,7 +28,7 @@ from reconvene.core.paths import safe_path, why_no_run_id
 from reconvene.core.shown.on_record import standing
 from reconvene.errors import Conflict, StoreError, UserError
 from reconvene.language import templates
-from reconvene.ports import Append, Clock, EventLog, Workspace
+from reconvene.ports import Append, Clock, EventLog, Request, Workspace
 from reconvene.wire.pins import pin
 
 _MOST = 1 << 20  # numbers that are looked at for a free one
@@ -178,7 +178,7 @@ class NewRuns:
         now = tuple(sorted(held.values(), key=lambda one: one.agent))
         return [AgentsBound(at=forked.at, bindings=now, by=forked.by, user=forked.user, door=forked.door)]
 
-    def fork(self, run: str, at: int, by: str, door: str, actor: Actor) -> str:
+    def fork(self, run: str, at: int, by: str, door: str, actor: Actor, request: Request | None = None) -> str:
         """A new run with this one's log up to `at` (0 = all of it): remarks travel, open work starts anew."""
         events = self._log.read(run)
         if not events:
@@ -215,7 +215,8 @@ class NewRuns:
                 own: list[AnyEvent] = [forked, *self._bound_now(forked, state, book.workflow.agents)]
                 made = to_sign(self._signer, actor, state, fold(own, state), own)
                 row, due = index_row(made.state), due_at(made.state)
-                self._log.append(new, 0, Append([*prefix, *made.events], row=row, seal=made.seal, due=due))
+                both = [*prefix, *made.events]
+                self._log.append(new, 0, Append(both, row=row, seal=made.seal, due=due, request=request))
                 return new
             except Conflict:
                 number += 1

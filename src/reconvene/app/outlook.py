@@ -2,13 +2,15 @@
 
 Each is tried on the state, as a decision would be handled, and nothing of it is recorded: so who works next is not
 guessed. What comes after those agents is read from the workflow, up to the next stop. Minutes and cost are this run's
-own measurements. What speaks against an option is on record: remarks that nobody answered, agents that gave nothing,
-questions without an answer, agents who disagree for good. No word of it is an agent's.
+own measurements. What speaks against an option is on record: remarks that nobody answered, agents that gave nothing, an
+agent that objects, questions without an answer, agents who disagree for good. Words that agents or people said are kept
+apart from ours.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -17,7 +19,9 @@ from reconvene.app.engine import Engine
 from reconvene.app.session import Session
 from reconvene.app.views import estimates
 from reconvene.app.views.beside import Review
-from reconvene.app.views.read_model import Checkpoint, Field, Option, Takes
+from reconvene.app.views.objections import objection
+from reconvene.app.views.opposites import stance
+from reconvene.app.views.read_model import Checkpoint, Field, Option, Remark, Takes
 from reconvene.core.definition import workflow as w
 from reconvene.core.facts.book import Book
 from reconvene.core.facts.commands import AnswerCheckpoint, Answers, RemarkIn
@@ -45,12 +49,14 @@ def with_outlook(
         tried = _tried(session, point, option, said) if option.offered else None
         ahead = _ahead(tried, session.book) if tried is not None else None
         takes = _takes(ahead, measured, session.book) if ahead is not None else None
+        against = next(_against(option, point, review, takes, session), _NOTHING)
         options.append(
             replace(
                 option,
                 takes=takes,
                 because=_because(option, review, session) if option.recommend else "",
-                against=next(_against(option, point, review, takes, session), ""),
+                against=against.why,
+                against_words=against.words,
                 final=_final(option, ahead, session.book),
             )
         )
@@ -79,9 +85,7 @@ def _by_anybody(state: RunState) -> RunState:
     if point is None:
         return state
     options = tuple(replace(one, needs=1) for one in point.options)
-    return replace(
-        state, world=replace(state.world, open=replace(point, who=(), options=options), pending=PendingAt())
-    )
+    return replace(state, world=replace(state.world, open=replace(point, who=(), options=options), pending=PendingAt()))
 
 
 def _likely(fields: Sequence[Field], answers: Answers) -> dict[str, object]:
@@ -177,29 +181,40 @@ def _alike(options: Sequence[Option]) -> Iterator[Option]:
 # --- for and against ---
 
 
+class _Reason(NamedTuple):
+    why: str
+    words: str = ""  # what somebody said, where that is the reason
+
+
+_NOTHING = _Reason("")
+
+
 def _because(option: Option, review: Review | None, session: Session) -> str:
-    major = _major(review) if isinstance(_move(option, session), w.Again) else ""
-    return major or "the workflow recommends it as things are"
+    major = _major(review) if isinstance(_move(option, session), w.Again) else None
+    return (
+        f"a {major.kind} that is major was made here: {major.reason}"
+        if major
+        else "the workflow recommends it as things are"
+    )
 
 
-def _major(review: Review | None) -> str:
-    found = [one for one in review.remarks if one.level == "major"] if review else []
-    return f"{found[0].id} is major" if found else ""
+def _major(review: Review | None) -> Remark | None:
+    return next((one for one in review.remarks if one.level == "major"), None) if review else None
 
 
 def _against(
     option: Option, point: Checkpoint, review: Review | None, takes: Takes | None, session: Session
-) -> Iterator[str]:
+) -> Iterator[_Reason]:
     """The reasons on record, the best first."""
     move = _move(option, session)
     if not option.available:
         return
     if isinstance(move, w.Again):
-        yield from _against_again(review, takes)
-    elif isinstance(move, w.End) and move.status != "completed":
-        yield from _against_ending(session.state)
+        yield from map(_Reason, _against_again(review, takes))
+    elif isinstance(move, w.End) and (move.status != "completed" or stance(f"{option.label} {move.outcome}") == "stop"):
+        yield from map(_Reason, _against_ending(session.state))
     elif move is not None:
-        yield from _against_going_on(point, review)
+        yield from _against_going_on(point, review, session)
 
 
 def _move(option: Option, session: Session) -> w.Move | None:
@@ -211,23 +226,30 @@ def _move(option: Option, session: Session) -> w.Move | None:
     return defined.options[index].then if defined is not None and index >= 0 else None
 
 
-def _against_going_on(point: Checkpoint, review: Review | None) -> Iterator[str]:
+def _against_going_on(point: Checkpoint, review: Review | None, session: Session) -> Iterator[_Reason]:
     if major := _major(review):
-        yield major
+        yield _Reason(f"nobody has looked again since {major.by or 'somebody'} said", major.text)
     if point.missing:
-        yield f"{', '.join(dict.fromkeys(point.missing))} gave nothing in this round"
+        yield _Reason(f"{', '.join(dict.fromkeys(point.missing))} gave nothing in this round")
+    if found := objection(session.state, session.book):
+        yield _Reason(f"{found.agent} objects", found.words)
+    yield from map(_Reason, _unsettled(point))
+    if review is not None and review.open:
+        first = review.open[0]
+        more = f" and {len(review.open) - 1} more" * (len(review.open) > 1)
+        yield _Reason(f"nobody has answered {first.id}{more}", first.text)
+    if review is not None and review.meter is not None:
+        torn = sum(one.verdict == "disagreement" for one in review.meter.items)
+        if torn:
+            yield _Reason(f"they disagree for good on {torn} thing{'s' * (torn != 1)}")
+
+
+def _unsettled(point: Checkpoint) -> Iterator[str]:
     left = [one for one in point.fields if not one.follows and (point.answers or {}).get(one.id) in (None, "")]
     if left:
         yield f"{len(left)} question{'s' * (len(left) != 1)} without an answer"
     if point.comments:
         yield f"{len(point.comments)} comment{'s' * (len(point.comments) != 1)} on files still open"
-    if review is not None and review.open:
-        first = review.open[0]
-        yield f"nobody has answered {first.id}" + (f" and {len(review.open) - 1} more" * (len(review.open) > 1))
-    if review is not None and review.meter is not None:
-        torn = sum(one.verdict == "disagreement" for one in review.meter.items)
-        if torn:
-            yield f"they disagree for good on {torn} thing{'s' * (torn != 1)}"
 
 
 def _against_again(review: Review | None, takes: Takes | None) -> Iterator[str]:

@@ -18,6 +18,7 @@ from reconvene.core.facts.state import RunState
 from reconvene.core.working.acting import again
 from reconvene.errors import Refused
 from reconvene.language.closest import closest
+from reconvene.ports import Request
 
 _EXAMPLE = "Write a limit and how much is added to it, such as --grant calls=20"
 _MOST = 2**31
@@ -44,6 +45,7 @@ def reopen(
     driving: bool = False,
     told: tuple[str, ...] = (),
     actor: Actor | None = None,
+    request: Request | None = None,
 ) -> RunState:
     """On record; `driving`: the caller drives the run on next. A phase of "" is where the run ended. `told`: who acts
     again, as `acting_again` says."""
@@ -58,7 +60,7 @@ def reopen(
     place = _place(state, book, phase, rerun)
     before = len(state.record.reopened)
     command = Reopen(before, place.phase, place.visit, place.rerun, added, remarks, by, door, told)
-    return engine.submit(run, command, driving=driving, actor=actor)
+    return engine.submit(run, command, driving=driving, actor=actor, request=request)
 
 
 def acting_again(engine: Engine, run: str, phase: str = "", *, rerun: bool = False) -> tuple[str, ...]:

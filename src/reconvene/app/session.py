@@ -26,7 +26,7 @@ from reconvene.core.person.deadlines import next_due
 from reconvene.core.run.handle import Handled, handle
 from reconvene.core.run.plan import unmade_children
 from reconvene.errors import Bug, Conflict, ReconveneError, StoreError, UserError
-from reconvene.ports import Append, Clock, EventLog, IndexRow
+from reconvene.ports import Append, Clock, EventLog, IndexRow, Request
 from reconvene.wire import replies
 from reconvene.wire.pins import unpin
 from reconvene.wire.snapshot_json import FEWEST_EVENTS, decode_state, due_after, encode_state, snapshot_key
@@ -71,6 +71,7 @@ class Session:
         self.book = book
         self.recorded: Sequence[AnyEvent] = ()  # what the last append held
         self.followers: tuple[str, ...] | None = None  # who is told of the run, from the next append on
+        self.request: Request | None = None  # that the next append carries out
         # Of the checkpoints that were not asked, those that people were told of; the same list in every session of a
         # run. What an open checkpoint is shown with is told there.
         self._told = [] if state.world.open is None else list(state.record.passed_over)
@@ -134,16 +135,17 @@ class Session:
             return self.state
 
     def submit(
-        self, commands: Sequence[Command], blobs: Mapping[str, bytes] | None = None, claim: str = "", by: _How = handle
-    ) -> list[ReconveneError | None]:
+        self, commands: Sequence[Command], blobs: Mapping[str, bytes] | None = None, claim: str = "", by: _How = handle,
+        *, whole: bool = False,
+    ) -> list[ReconveneError | None]:  # fmt: skip
         """Handle these in order, in one durable append: the error that refused each, or None. A refused one does not
-        keep the others out. `by`: `record` leaves what follows from them for later."""
+        keep the others out, unless `whole`. `by`: `record` leaves what follows from them for later."""
         self.recorded = ()
         for digest, data in (blobs or {}).items():
             self.book.remember(digest, data)
         for _ in range(_TRIES):
             state, events, artefacts, outcomes = self._handle(commands, blobs or {}, claim, by)
-            if not events:
+            if not events or (whole and any(outcomes)):
                 return outcomes
             try:
                 self._append(state, events, artefacts)
@@ -154,12 +156,24 @@ class Session:
         raise StoreError(f"Run {self.run} is too busy: {_TRIES} attempts to append lost.", hint="Try again.")
 
     def do(
-        self, command: Command, blobs: Mapping[str, bytes] | None = None, claim: str = "", by: _How = handle
-    ) -> None:
-        """One command; what refuses it is raised."""
-        (error,) = self.submit([command], blobs, claim, by)
-        if error is not None:
-            raise error
+        self, command: Command, blobs: Mapping[str, bytes] | None = None, claim: str = "", by: _How = handle,
+        request: Request | None = None,
+    ) -> None:  # fmt: skip
+        """One command; what refuses it is raised. `request`: that it carries out."""
+        self.do_all([command], blobs, claim, by, request)
+
+    def do_all(
+        self, commands: Sequence[Command], blobs: Mapping[str, bytes] | None = None, claim: str = "",
+        by: _How = handle, request: Request | None = None,
+    ) -> None:  # fmt: skip
+        """All of them, or none: what refuses one is raised."""
+        self.request = request
+        try:
+            for error in self.submit(commands, blobs, claim, by, whole=True):
+                if error is not None:
+                    raise error
+        finally:
+            self.request = None
 
     def _check_head(self) -> None:
         """The head is stored beside the events. Where the two disagree, nobody can append, now or later."""
@@ -193,9 +207,10 @@ class Session:
         state, recorded, seal = to_sign(self._signer, self.actor, self.state, state, events)
         kept = msgspec.structs.replace(state, workspace=self._recorded) if self._recorded else state
         messages = messages_of(self._log, state, recorded)
-        append = Append(recorded, artefacts, index_row(kept), seal, due_at(kept), messages, self.followers)
+        row, due = index_row(kept), due_at(kept)
+        append = Append(recorded, artefacts, row, seal, due, messages, self.followers, self.request)
         self._log.append(self.run, self.state.seq, append)
-        self.followers = None
+        self.followers = self.request = None
         self._stands(state)
         self.recorded = recorded
         since = state.seq - self._snapshot

@@ -180,10 +180,13 @@ def _options(was: e.CheckpointOpened, now: e.CheckpointOpened) -> Iterator[News]
 
 
 def _turned(session: Session, fresh: Sequence[e.AnyEvent]) -> list[News]:
-    """The sentences that stand in another's place; of agents whose work came since."""
+    """The sentences that stand in another's place; of agents whose work came since. Who says the same is told once."""
     worked = set(_agents(fresh))
-    found = [one for one in changes(session) if one.agent in worked and (one.was or one.now)]
-    return [News("turned", one.now or "no longer said", one.was, one.now, one.agent) for one in found]
+    said: dict[tuple[str, str], list[str]] = {}
+    for one in changes(session):
+        if one.agent in worked and (one.was or one.now):
+            said.setdefault((one.was, one.now), []).append(one.agent)
+    return [News("turned", now or "no longer said", was, now, ", ".join(who)) for (was, now), who in said.items()]
 
 
 def _became(engine: Engine, run: str, person: str, at: str, fresh: Sequence[e.AnyEvent]) -> list[News]:

@@ -20,10 +20,11 @@ from reconvene.errors import Conflict, ReconveneError, StoreError
 from reconvene.ports import Append, EventLog
 from reconvene.testing.chain_conformance import ChainConformance, chain_holds
 from reconvene.testing.outbox_conformance import OutboxConformance
+from reconvene.testing.request_conformance import RequestConformance
 from reconvene.testing.samples import NOW, UNICODE, paused, refused, remark, row
 
 
-class LogConformance(ChainConformance, OutboxConformance):
+class LogConformance(ChainConformance, OutboxConformance, RequestConformance):
     """Each test starts with an empty store."""
 
     def make_log(self, folder: Path) -> EventLog:

@@ -129,48 +129,41 @@ class DeskConformance:
 
     # -- requests
 
-    def test_a_request_is_claimed_once_and_repeated_from_what_was_answered(self) -> None:
-        assert self.desk.claim("ada", "k", "print", now=T0, until=T1) is None
-        assert self.open().claim("ada", "k", "print", now=T0, until=T1) == Kept("at work", False, T0)
+    def test_a_request_is_begun_once_and_repeated_from_what_was_answered(self) -> None:
+        assert self.desk.claim("ada", "k", "print", now=T0) == Kept(T0)
+        assert self.open().claim("ada", "k", "print", now=T1) == Kept(T0, again=True)
         self.desk.answer("ada", "k", REPLY, T0)
-        assert self.open().claim("ada", "k", "print", now=T2, until=T2) == Kept("answered", False, T0, REPLY)
-        assert self.desk.claim("bob", "k", "print", now=T0, until=T1) is None
+        assert self.open().claim("ada", "k", "print", now=T2) == Kept(T0, again=True, reply=REPLY)
+        assert self.desk.claim("bob", "k", "print", now=T0) == Kept(T0)
 
-    def test_of_many_at_once_exactly_one_gets_the_request(self) -> None:
+    def test_of_many_at_once_exactly_one_begins_a_request(self) -> None:
         desks = [self.open() for _ in range(4)]
         with ThreadPoolExecutor(8) as pool:
-            done = [pool.submit(desks[n % 4].claim, "ada", "k", "print", now=T0, until=T1) for n in range(24)]
-        assert sum(one.result() is None for one in done) == 1
-
-    def test_a_request_that_nobody_answered_in_time_is_in_doubt_and_can_be_taken_over(self) -> None:
-        self.desk.claim("ada", "k", "print", now=T0, until=T1)
-        assert self.desk.claim("ada", "k", "print", now=T1, until=T2) == Kept("in doubt", False, T0)
-        other = self.desk.claim("ada", "k", "else", now=T1, until=T2, again=True)
-        assert other == Kept("in doubt", True, T0)
-        assert self.desk.claim("ada", "k", "print", now=T1, until=T2, again=True) is None
-        assert self.desk.claim("ada", "k", "print", now=T1, until=T2, again=True) == Kept("at work", False, T1)
+            done = [pool.submit(desks[n % 4].claim, "ada", "k", "print", now=T0) for n in range(24)]
+        assert sum(not one.result().again for one in done) == 1
 
     def test_the_same_key_for_something_else_is_told(self) -> None:
-        self.desk.claim("ada", "k", "print", now=T0, until=T1)
+        self.desk.claim("ada", "k", "print", now=T0)
+        assert self.desk.claim("ada", "k", "another", now=T1) == Kept(T0, again=True, other=True)
         self.desk.answer("ada", "k", REPLY, T0)
-        assert self.desk.claim("ada", "k", "another", now=T1, until=T2) == Kept("answered", True, T0, REPLY)
+        assert self.desk.claim("ada", "k", "another", now=T1) == Kept(T0, again=True, other=True, reply=REPLY)
 
     def test_a_request_without_effect_is_let_go_and_an_answer_stays(self) -> None:
-        self.desk.claim("ada", "k", "print", now=T0, until=T1)
+        self.desk.claim("ada", "k", "print", now=T0)
         self.desk.let_go("ada", "k")
-        assert self.desk.claim("ada", "k", "print", now=T0, until=T1) is None
+        assert self.desk.claim("ada", "k", "print", now=T1) == Kept(T1)
         self.desk.answer("ada", "k", REPLY, T0)
         self.desk.let_go("ada", "k")
-        assert self.desk.claim("ada", "k", "print", now=T0, until=T1) == Kept("answered", False, T0, REPLY)
+        assert self.desk.claim("ada", "k", "print", now=T0) == Kept(T0, again=True, reply=REPLY)
 
     def test_answers_are_kept_for_a_day(self) -> None:
-        self.desk.claim("ada", "k", "print", now=T0, until=T1)
+        self.desk.claim("ada", "k", "print", now=T0)
         self.desk.answer("ada", "k", REPLY, T0)
-        assert self.desk.claim("ada", "k", "print", now=DAY_LATER, until=WEEK_LATER) is None
+        assert self.desk.claim("ada", "k", "print", now=DAY_LATER) == Kept(DAY_LATER)
 
     def test_a_key_has_a_length(self) -> None:
         for key in ("", "k" * (MOST_KEY + 1)):
-            refused(UserError, lambda key=key: self.desk.claim("ada", key, "f", now=T0, until=T1))  # type: ignore[misc]
+            refused(UserError, lambda key=key: self.desk.claim("ada", key, "f", now=T0))  # type: ignore[misc]
 
     # -- sessions
 
@@ -257,14 +250,14 @@ class DeskConformance:
         self.desk.drop_person("ada")
         assert (self.desk.draft(*OF_A), self.desk.uploads("ada")) == (Draft(), [])
         assert self.desk.session("s1", T0) is None
-        assert self.desk.claim("ada", "k", "print", now=T0, until=T1) is None
+        assert self.desk.claim("ada", "k", "print", now=T0) == Kept(T0)
 
     def test_a_sweep_leaves_what_may_still_be_asked_for(self) -> None:
         self._fill()
         self.desk.sweep(T1)
         assert self.desk.draft(*OF_A).doc == "{}"
         assert self.desk.session("s1", T0) is not None
-        assert self.desk.claim("ada", "k", "print", now=T0, until=T1) is not None
+        assert self.desk.claim("ada", "k", "print", now=T0).again
         assert len(self.desk.uploads("ada")) == 1
 
     def _fill(self) -> None:
@@ -273,5 +266,5 @@ class DeskConformance:
         self.desk.mark_read("ada", "run-1", 7, T0)
         self.desk.snooze("ada", "run-1", Snooze(T2))
         self.desk.begin_session("s1", "ada", T0, T2)
-        self.desk.claim("ada", "k", "print", now=T0, until=T1)
+        self.desk.claim("ada", "k", "print", now=T0)
         self.keep(b"1", "a")

@@ -9,8 +9,9 @@ from zlib import decompress
 from reconvene.chain_ports import Deleted, Fault, Stored, Unneeded
 from reconvene.core.facts.events import AnyEvent
 from reconvene.core.facts.ids import digest_of
-from reconvene.errors import Conflict, StoreError, UserError
-from reconvene.ports import Append, IndexRow
+from reconvene.errors import Conflict, Repeated, StoreError, UserError
+from reconvene.language.times import later
+from reconvene.ports import REQUESTS_KEPT, Append, IndexRow
 from reconvene.testing.memory_outbox import MemoryOutbox
 from reconvene.wire.chain import BEGINNING, link, value_after
 from reconvene.wire.event_json import decode_batch, encode_batch
@@ -31,6 +32,7 @@ class MemoryLog(MemoryOutbox):
         self._due: dict[str, str] = {}
         self._snapshots: dict[str, tuple[int, str, bytes]] = {}
         self._leases: dict[str, str] = {}
+        self._requests: dict[str, tuple[str, int, str]] = {}  # by mark: run, seq, when
 
     def append(self, run: str, expected_seq: int, append: Append) -> int:
         # Through the codec, so that a test meets here whatever a real store would change or refuse.
@@ -42,6 +44,13 @@ class MemoryLog(MemoryOutbox):
             head = len(self._logs.get(run, ()))
             if head != expected_seq:
                 raise Conflict(f"Run {run} has moved on: its log is at {head}, not at {expected_seq}.")
+            if append.request is not None:
+                mark, at = append.request
+                long_ago = later(at, -REQUESTS_KEPT)
+                self._requests = {name: one for name, one in self._requests.items() if one[2] >= long_ago}
+                if mark in self._requests:
+                    raise Repeated("This request was carried out before.")
+                self._requests[mark] = (run, head + len(recorded), at)
             self._logs.setdefault(run, []).extend(recorded)
             if recorded:
                 rows = self._stored.setdefault(run, [])
@@ -80,6 +89,11 @@ class MemoryLog(MemoryOutbox):
                 raise StoreError(f"There is no content with the digest {digest}.")
             return self._artefacts[digest]
 
+    def carried_out(self, mark: str) -> tuple[str, int] | None:
+        with self._lock:
+            found = self._requests.get(mark)
+        return found[:2] if found else None
+
     def runs(self) -> list[str]:
         with self._lock:
             return [run for run, events in self._logs.items() if events]
@@ -112,6 +126,7 @@ class MemoryLog(MemoryOutbox):
                 kept.pop(left.run, None)
             self._deleted[left.run] = left
             self._forget(left.run)
+            self._requests = {name: one for name, one in self._requests.items() if one[0] != left.run}
             for digest in gone:
                 self._artefacts.pop(digest, None)
 

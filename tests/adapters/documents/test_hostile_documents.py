@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 from tests.adapters.documents.makers import CONTENT, packed, pdf, put, repacked, said, sheets, word
 
+from exploring import part
 from reconvene.adapters.box import Boxes
 from reconvene.adapters.documents import DocumentReader
 from reconvene.adapters.sandbox import Sandboxes, levels
@@ -161,7 +162,7 @@ def outcome(reader: DocumentReader, path: Path) -> tuple[str, str]:
     return "", " ".join([*document.notes, *(part.text[:1000] for part in document.parts)])
 
 
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("case", part(CASES))
 def test_a_hostile_file_ends_in_clear_words(case: str, tmp_path: Path, reader: DocumentReader) -> None:
     name, make, fault, words = CASES[case]
     path = put(tmp_path, name, make())

@@ -14,6 +14,7 @@ import pytest
 from tests.adapters.box_levels import boxed
 from tests.adapters.sources.served import snapshot
 
+from exploring import part
 from reconvene.adapters.box import Boxes
 from reconvene.adapters.sandbox import levels
 from reconvene.adapters.sources.graph_source import GraphSource
@@ -124,7 +125,7 @@ def there(text: str, company: Path) -> str:
     return text.replace("FOLDER", str(company.parent)).replace("OUTSIDE", str(outside))
 
 
-@pytest.mark.parametrize("text", [*WRITES, *REACHES_OUT])
+@pytest.mark.parametrize("text", part([*WRITES, *REACHES_OUT]))
 def test_what_is_not_reading_is_refused_and_changes_nothing(text: str, opened: Opened, company: Path) -> None:
     text = there(text, company)
     before = snapshot(company.parent.parent)
@@ -138,7 +139,7 @@ def test_what_is_not_reading_is_refused_and_changes_nothing(text: str, opened: O
     assert opened(company).query("MATCH (p:Person) RETURN count(*)").rows == ((2,),)
 
 
-@pytest.mark.parametrize("text", WRONG)
+@pytest.mark.parametrize("text", part(WRONG))
 def test_a_wrong_query_is_told_in_the_databases_own_words(text: str, opened: Opened, company: Path) -> None:
     error = refused(opened(company), text)
     assert error.fault == "query"

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from tests.adapters.sources.served import snapshot
 
+from exploring import part
 from reconvene.material_ports import QueryLimits, SourceError
 
 Opened = Callable[..., Any]
@@ -150,7 +151,7 @@ ENDLESS = [
 ]
 
 
-@pytest.mark.parametrize("text", WRITES)
+@pytest.mark.parametrize("text", part(WRITES))
 def test_what_is_not_reading_is_refused_and_changes_nothing(text: str, opened: Opened, people: Path) -> None:
     before = snapshot(people.parent)
     error = refused(opened(people), text)
@@ -160,7 +161,7 @@ def test_what_is_not_reading_is_refused_and_changes_nothing(text: str, opened: O
     assert snapshot(people.parent) == before
 
 
-@pytest.mark.parametrize("text", UNKNOWN)
+@pytest.mark.parametrize("text", part(UNKNOWN))
 def test_a_wrong_query_is_told_in_the_databases_own_words(text: str, opened: Opened, people: Path) -> None:
     before = snapshot(people.parent)
     assert refused(opened(people), text).fault == "query"

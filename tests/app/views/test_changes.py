@@ -10,6 +10,7 @@ import pytest
 
 from reconvene.app import queries
 from reconvene.app.views.changes import compared, sentences
+from reconvene.app.views.opposites import turned
 from reconvene.app.views.read_model import Change
 from reconvene.core.facts.commands import AnswerCheckpoint, Rollback
 from reconvene.kits.reading.feedback import parse_remark
@@ -178,6 +179,41 @@ def test_a_sentence_that_turns_into_its_opposite_counts_before_other_words() -> 
     assert pair(before, after) == ("We should build the plant.", "We should not build the plant.")
 
 
+@pytest.mark.parametrize(
+    ("was", "now"),
+    [
+        ("Do not buy: charter two ships for a season.", "Buy both ships, once the bank has agreed."),
+        ("We recommend buying the plant.", "We recommend against buying the plant."),
+        ("Accept the offer of the bank.", "Reject the offer of the bank."),
+        ("Do not reject the offer.", "Reject the offer."),
+        ("Go ahead with the launch in May.", "Postpone everything until the audit is done."),
+        ("The plan fits inside the covenant.", "The plan breaks the covenant."),
+        ("The change is safe to merge.", "Unsafe as it stands: two tests fail."),
+        ("Die Anlage sollte gebaut werden.", "Die Anlage sollte nicht gebaut werden."),
+        ("Wir empfehlen den Kauf.", "Wir raten ab: ablehnen."),
+    ],
+)
+def test_a_conclusion_that_turned_round_counts_before_figures(was: str, now: str) -> None:
+    before = f"{was} The debt is 3.29 times the earnings, and 1.1 million passengers come."
+    after = f"{now} The debt is 3.06 times the earnings, and 1.1 million passengers come."
+    assert turned(was, now)
+    assert turned(now, was)
+    assert pair(before, after) == (was, now)
+
+
+@pytest.mark.parametrize(
+    ("was", "now"),
+    [
+        ("Buy both ships.", "Buy both of the ships now."),
+        ("Do not buy the ships.", "Do not buy the ships before May."),
+        ("We accept the offer of 5 pounds.", "We accept the offer of 6 pounds."),
+        ("The harbour lies in the north.", "The harbour lies in the west."),
+    ],
+)
+def test_other_words_for_the_same_are_no_turn(was: str, now: str) -> None:
+    assert not turned(was, now)
+
+
 def test_where_long_sentences_begin_alike_the_part_that_differs_is_shown() -> None:
     long = "and so on " * 60
     found = compared(f"It is {long}worth 5 pounds.", f"It is {long}worth 6 pounds.")
@@ -292,4 +328,36 @@ def test_changes_of_figures_come_before_other_words(tmp_path: Path) -> None:
             "clerk": ["It costs 5 pounds a year.", "It costs 6 pounds a year."]}  # fmt: skip
     one = Told(tmp_path / "home", FLOW, says)
     assert [change.agent for change in one.decide("Again")] == ["clerk", "analyst"]
+    asyncio.run(one.engine.close())
+
+
+TOGETHER = FLOW.replace(
+    "agents: {analyst: {command: x}, clerk: {command: x}}",
+    "agents: {analyst: {command: x}, clerk: {command: x}, moderator: {command: x}}",
+).replace(
+    "steps: [{agents: [analyst, clerk], output: views}]",
+    "steps: [{agents: [analyst, clerk], output: views}, {agents: [moderator], output: all}]",
+)
+
+
+@pytest.mark.parametrize(
+    ("analyst", "moderator", "order"),
+    [
+        (("Debt is 5.", "Debt is 6."), ("Do not buy the ships.", "Buy the ships."), ["moderator", "analyst"]),
+        (("It fits.", "It breaks."), ("We accept the plan.", "We reject the plan."), ["moderator", "analyst"]),
+        (("Debt is 5.", "Debt is 6."), ("Charter for a season.", "Build new ferries."), ["moderator", "analyst"]),
+        (
+            ("Debt is 5.", "Debt is 6."),
+            ("It looks good to me now.", "It looks fair to me now."),
+            ["analyst", "moderator"],
+        ),
+        (("It fits.", "It breaks."), ("Revenue is 5 pounds.", "Revenue is 6 pounds."), ["analyst", "moderator"]),
+    ],
+)
+def test_who_draws_together_what_others_wrote_is_told_first(
+    tmp_path: Path, analyst: tuple[str, str], moderator: tuple[str, str], order: list[str]
+) -> None:
+    says = {"analyst": list(analyst), "clerk": "I keep the books in order.", "moderator": list(moderator)}
+    one = Told(tmp_path / "home", TOGETHER, says)
+    assert [change.agent for change in one.decide("Again")] == order
     asyncio.run(one.engine.close())

@@ -119,6 +119,34 @@ def test_once_people_are_set_up_only_their_tokens_admit(made: Ground, people: Se
         assert client.post("/enter", data={"token": "wrong"}).status_code == 403
 
 
+def test_who_must_enter_first_comes_to_the_page_that_they_wanted_and_never_to_another_server(
+    made: Ground, people: Set
+) -> None:
+    people.here.add(Person("ada", "admin"))
+    _, token = people.here.issue("ada", "laptop", _THEN, _LATER)
+    with served(made, people.callers) as client:
+        asked = client.get("/runs/payment-1/decide?file=a.md").text
+        assert 'name="to" value="/runs/payment-1/decide?file=a.md"' in asked
+        wrong = client.post("/enter", data={"token": "wrong", "to": "/runs/payment-1/decide"}).text
+        assert 'name="to" value="/runs/payment-1/decide"' in wrong
+        entered = client.post("/enter", data={"token": token, "to": "/runs/payment-1/decide?file=a.md"})
+        assert entered.headers["location"] == "/runs/payment-1/decide?file=a.md"
+        for to in (
+            "//evil.example",
+            "https://evil.example",
+            "/\\evil.example",
+            "\\\\evil.example",
+            "/\t/evil.example",
+            "",
+        ):
+            client.cookies.clear()
+            assert client.post("/enter", data={"token": token, "to": to}).headers["location"] == "/", to
+        client.cookies.clear()
+        assert 'name="to" value="/"' in client.post("/runs/payment-1/abort").text, (
+            "what changes something is not repeated"
+        )
+
+
 def test_revoking_a_token_ends_what_was_opened_with_it(made: Ground, people: Set) -> None:
     people.here.add(Person("ada", "admin"))
     known, token = people.here.issue("ada", "laptop", _THEN, _LATER)

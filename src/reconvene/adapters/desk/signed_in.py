@@ -12,8 +12,8 @@ from reconvene.desk_ports import KEPT_HOURS, MOST_KEY, Kept, Reply, WebSession
 from reconvene.errors import UserError
 
 _ONE = "person = ? AND key = ?"
-_FOUND = f"SELECT fingerprint, at, until, status, headers, body FROM requests WHERE {_ONE} AND at > ?"
-_CLAIM = "INSERT OR REPLACE INTO requests (person, key, fingerprint, at, until) VALUES (?, ?, ?, ?, ?)"
+_FOUND = f"SELECT fingerprint, at, status, headers, body FROM requests WHERE {_ONE} AND at > ?"
+_CLAIM = "INSERT OR REPLACE INTO requests (person, key, fingerprint, at, until) VALUES (?, ?, ?, ?, '')"
 _ANSWER = f"UPDATE requests SET at = ?, status = ?, headers = ?, body = ? WHERE {_ONE}"
 _SESSION = "SELECT person, made, used, expires FROM sessions WHERE"
 _USED = timedelta(minutes=1)  # a session's last use is not noted more exactly
@@ -24,18 +24,15 @@ class SignedIn:
 
     # --- requests ---
 
-    def claim(
-        self, person: str, key: str, fingerprint: str, *, now: str, until: str, again: bool = False
-    ) -> Kept | None:
+    def claim(self, person: str, key: str, fingerprint: str, *, now: str) -> Kept:
         if not 0 < len(key) <= MOST_KEY:
             raise UserError(f"A request's key has 1 to {MOST_KEY} characters; this one has {len(key)}.")
         with self._file.transaction():
             row = self._file.row(_FOUND, person, key, earlier(now, timedelta(hours=KEPT_HOURS)))
-            kept = _kept(row, fingerprint, now) if row else None
-            if kept is not None and not (again and kept.state == "in doubt" and not kept.other):
-                return kept
-            self._file.do(_CLAIM, person, key, fingerprint, now, until)
-            return None
+            if row:
+                return _kept(row, fingerprint)
+            self._file.do(_CLAIM, person, key, fingerprint, now)
+            return Kept(now)
 
     def answer(self, person: str, key: str, reply: Reply, now: str) -> None:
         self._file.do(_ANSWER, now, reply.status, json.dumps(reply.headers), reply.body, person, key)
@@ -74,10 +71,8 @@ def _hashed(secret: str) -> bytes:
     return hashlib.sha256(secret.encode()).digest()
 
 
-def _kept(row: tuple[object, ...], fingerprint: str, now: str) -> Kept:
-    asked, since, until, status, headers, body = cast("tuple[str, str, str, int | None, str, bytes]", row)
-    other = asked != fingerprint
-    if status is None:
-        return Kept("at work" if now < until else "in doubt", other, since)
-    told = tuple((str(name), str(value)) for name, value in json.loads(headers))
-    return Kept("answered", other, since, Reply(status, told, body))
+def _kept(row: tuple[object, ...], fingerprint: str) -> Kept:
+    asked, since, status, headers, body = cast("tuple[str, str, int | None, str, bytes]", row)
+    told = tuple((str(name), str(value)) for name, value in json.loads(headers)) if status is not None else ()
+    reply = Reply(status, told, body) if status is not None else None
+    return Kept(since, again=True, other=asked != fingerprint, reply=reply)

@@ -29,6 +29,7 @@ STEPS = (
     "0003_appends_are_chained.sql",
     "0004_what_is_due.sql",
     "0005_the_outbox.sql",
+    "0006_requests.sql",
 )
 NEWEST = len(STEPS)
 

@@ -19,6 +19,7 @@ from reconvene.adapters.sqlite.contents import ADD, Contents, pack, unpack
 from reconvene.adapters.sqlite.layout import connect
 from reconvene.adapters.sqlite.outbox_rows import OutboxRows, add
 from reconvene.adapters.sqlite.presence import Presence
+from reconvene.adapters.sqlite.request_rows import RequestRows, note
 from reconvene.chain_ports import Deleted, Fault, Stored, Unneeded
 from reconvene.errors import Conflict, UserError
 from reconvene.ports import Append, IndexRow
@@ -66,7 +67,7 @@ class _Place(NamedTuple):
     due: str
 
 
-class SqliteLog(OutboxRows):
+class SqliteLog(OutboxRows, RequestRows):
     """The log in the file at `path`; `processes/` beside it holds the signs of life of those who drive runs.
 
     Safe to share between threads. A forked child must open its own.
@@ -86,7 +87,7 @@ class SqliteLog(OutboxRows):
     def append(self, run: str, expected_seq: int, append: Append, first: Callable[[], None] | None = None) -> int:
         """`first`: what is done before, in the same transaction."""
         encode_batch, link, value_after = self._formats
-        events, artefacts, index, seal, due, messages, followers = append
+        events, artefacts, index, seal, due, messages, followers, request = append
         # Everything that needs no lock is done before one is taken.
         batch_is_packed, batch = pack(encode_batch(events), _LONG_BATCH)
         fresh = self._contents.missing(artefacts)
@@ -121,6 +122,8 @@ class SqliteLog(OutboxRows):
                 execute(ADD, artefact)
             if messages or followers is not None:
                 add(self._connection, key, messages, followers)
+            if request is not None:
+                note(self._connection, key, new_head, request)
         if index is not None:
             if len(self._places) > _REMEMBERED:
                 self._places.clear()

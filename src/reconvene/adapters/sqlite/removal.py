@@ -34,6 +34,7 @@ def delete(connection: sqlite3.Connection, number: int, left: Deleted, unneeded:
     execute("DELETE FROM snapshots WHERE run = ?", (left.run,))
     execute("DELETE FROM outbox WHERE run = ?", (left.run,))
     execute("DELETE FROM unchained WHERE run = ?", (number,))
+    execute("DELETE FROM requests WHERE run = ?", (number,))
     execute(_HIDE, (number,))
     execute(_KEEP, (left.run, left.head, left.chain, left.doc, left.seal or None))
 

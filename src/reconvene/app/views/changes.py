@@ -2,10 +2,11 @@
 
 Read from the state of a run at an open checkpoint: what was said since the last decision, beside what the same agents
 had said before it in the same phase (and item). Knows no workflow, and no heading but `Summary`. Texts are compared
-sentence by sentence, summaries first. Of the sentences that differ, those with other figures come first, then those
-that say no instead of yes, those that name a remark, and the first. Tables are compared cell by cell; what differs
-beside that (code, the order, what lies beyond the part that is compared) is named. Of the agents, those come first
-whose figures or whose yes and no have changed. Never writes.
+sentence by sentence, summaries first. Of the sentences that differ, a conclusion that turned round comes first, then
+those with other figures, those that say the opposite, those that name a remark, and the first. Tables are compared cell
+by cell; what differs beside that (code, the order, what lies beyond the part that is compared) is named. Of the agents,
+those come first who say the opposite, then those with other figures; among these, who draws together what others wrote
+before those others. Never writes.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from msgspec.structs import replace
 
 from reconvene.app.session import Session
 from reconvene.app.views import parts
+from reconvene.app.views.opposites import turned
 from reconvene.app.views.read_model import Change
 from reconvene.core.facts.book import Book
 from reconvene.core.facts.events import Ref
@@ -45,10 +47,6 @@ _ABBREVIATED = late(
     re.IGNORECASE,
 )
 _HEADING = late(r"^\s*#{1,6}\s+(?P<title>.*?)[\s#:]*$", re.MULTILINE)
-_NO = late(
-    r"\b(?:not|no|never|none|cannot|without|nicht|kein\w*|nie|ohne|pas|jamais|sans|nunca|sin)\b|n['’]t\b|[不没無无]|ない|عدم",
-    re.IGNORECASE,
-)
 _PARAGRAPH = late(r"\n[^\S\n]*\n|\n(?=[^\S\n]*(?:[-*+•]|\d{1,3}[.)])\s)")
 _LEAD = late(r"\s*(?:>\s*|[-*+•]\s+|\d{1,3}[.)]\s+)*")
 _NOT_PROSE = late(r"\s*(?:[#|]|[-=*_]{3,}\s*$)")
@@ -65,17 +63,23 @@ _NOTHING: Mapping[str, str] = {}
 def changes(session: Session) -> tuple[Change, ...]:
     """What was said since the last decision and differs from before: what matters first, else in the order in which
     the agents worked."""
-    return tuple(sorted(_found(session.state, session.book), key=_rank))
+    found = sorted(_found(session.state, session.book), key=lambda one: _rank(*one))
+    return tuple(change for change, _ in found)
 
 
-def _rank(change: Change) -> int:
-    """Other figures, or no for yes; other words; no words at all."""
-    if change.was and change.now and (_figures(change.was) != _figures(change.now) or _turned(change.was, change.now)):
-        return 0
-    return 1 if change.was or change.now else 2
+def _rank(change: Change, together: bool) -> tuple[int, bool]:
+    """The opposite; other figures, or another conclusion of all; other words; no words at all."""
+    if not (change.was or change.now):
+        return 3, not together
+    if change.was and change.now and turned(change.was, change.now):
+        return 0, not together
+    figures = bool(change.was and change.now) and _figures(change.was) != _figures(change.now)
+    another = together and bool(change.was and change.now) and _alike(_words(change.was), _words(change.now)) < _ALIKE
+    return (1 if figures or another else 2), not together
 
 
-def _found(state: RunState, book: Book) -> Iterator[Change]:
+def _found(state: RunState, book: Book) -> Iterator[tuple[Change, bool]]:
+    """Each with whether its agent draws together what others wrote."""
     point, decided = state.world.open, _last_decision(state)
     if point is None or point.attention or not decided:
         return
@@ -86,7 +90,13 @@ def _found(state: RunState, book: Book) -> Iterator[Change]:
             said, again = _said(state, earlier, number), not _next_of_the_plan(state, book, entry)
             change = compared(_text(book, before), _text(book, entry.ref), said, again=again)
             if change is not None:
-                yield replace(change, agent=entry.role)
+                yield replace(change, agent=entry.role), draws_together(book, entry.phase, entry.role)
+
+
+def draws_together(book: Book, phase: str, agent: str) -> bool:
+    """Whether the agent works after others of its phase, in a step of its own."""
+    steps = book.phase(phase).steps if phase in book.nodes else ()
+    return any(at > 0 and step.agents == (agent,) for at, step in enumerate(steps))
 
 
 def since_a_try(session: Session) -> bool:
@@ -180,6 +190,7 @@ class _Pair(Struct, frozen=True):
     figures: bool = False  # both speak of the same, with other figures
     turned: bool = False  # and one of them says no
     named: bool = False  # the new one names a remark
+    concludes: bool = False  # both stand at the beginning, where a text says what it comes to
 
 
 def compared(before: str, after: str, said: Mapping[str, str] = _NOTHING, *, again: bool = True) -> Change | None:
@@ -211,7 +222,8 @@ def compared(before: str, after: str, said: Mapping[str, str] = _NOTHING, *, aga
 
 def _worth(pair: _Pair) -> tuple[bool, ...]:
     """The least is told."""
-    return pair.repeats, pair.label and not pair.turned, not pair.figures, not pair.turned, not pair.named
+    round_ = pair.turned and pair.concludes
+    return pair.repeats, pair.label and not pair.turned, not round_, not pair.figures, not pair.turned, not pair.named
 
 
 def _beside(before: str, after: str) -> Iterator[str]:
@@ -244,8 +256,11 @@ def _pairs(
     if not fresh:
         return [_Pair(sentence, "") for sentence in gone]
     found = [_paired(sentence, gone, said) for sentence in fresh]
-    if conclusion and gone and not found[0].was and not found[0].named:
-        found[0] = replace(found[0], was=next(iter(gone)))
+    if conclusion and gone:
+        first = next(iter(gone))
+        was = found[0].was or ("" if found[0].named else first)
+        concludes = was == first == old[0] and fresh[0] == new[0]
+        found[0] = replace(found[0], was=was, concludes=concludes, turned=bool(was) and turned(was, fresh[0]))
     return found
 
 
@@ -259,7 +274,7 @@ def _paired(sentence: str, gone: dict[str, frozenset[str]], said: Mapping[str, s
         label=len(told) < _LABEL,
         repeats=any(sum(word in remark for word in told) >= _REPEATED * len(told) for remark in said.values()),
         figures=bool(was) and _figures(was) != _figures(sentence),
-        turned=bool(was) and _turned(was, sentence),
+        turned=bool(was) and turned(was, sentence),
         named=not said.keys().isdisjoint(_REMARK.findall(sentence)),
     )
 
@@ -311,11 +326,6 @@ def _alike(one: frozenset[str], other: frozenset[str]) -> float:
 
 def _figures(sentence: str) -> set[str]:
     return set(_FIGURE.findall(sentence))
-
-
-def _turned(was: str, now: str) -> bool:
-    """Whether one says no and the other does not."""
-    return bool(_NO.search(was)) != bool(_NO.search(now))
 
 
 def _cut(sentence: str) -> str:

@@ -12,6 +12,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
+from functools import cache, partial
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -277,10 +278,12 @@ class _Fold:
                     unknown.append(Unknown(citation.id, path, citation.line))
                 elif citation.how == "addressed" and not _echoes(citation, known[citation.id]):
                     cited.setdefault(citation.id, citation.line)
-            read = kit_finder.reader(self._kits).stated
-            page = _Page(path, text, read, read(text), file.remarks, cited)
-            # No other remark can show in this file.
+            # No other remark can show in this file; where there is none, it is not read for what it states.
             possible = (*(known[name] for name in cited), *edits.get(path, ()), *valued)
+            if not possible:
+                continue
+            read = kit_finder.reader(self._kits).stated
+            page = _Page(path, text, read, cache(partial(read, text)), file.remarks, cited)
             for remark in {one.id: one for one in possible}.values():
                 if reflection := _reflection(remark, page, text_of):
                     found.setdefault(remark.id, []).append(reflection)
@@ -365,7 +368,7 @@ class _Page(NamedTuple):
     path: str
     text: str
     read: Callable[[str], Stated]
-    stated: Stated
+    stated: Callable[[], Stated]  # all of it; read when it is first asked for
     remarks: int
     cited: dict[str, int]  # remark → line
 
@@ -377,7 +380,7 @@ def _reflection(remark: e.RemarkAdded, page: _Page, text_of: TextOf) -> Reflecti
         stands = remark.path == page.path and remark.diff and _stands(text_of(e.Ref(remark.diff)), page.text)
         return Reflection(page.path, "edit") if stands else None
     # A file from before the remark that happens to hold the value reflects nothing.
-    if remark.now and page.remarks >= remark.number and page.stated.holds(remark.now):
+    if remark.now and page.remarks >= remark.number and page.stated().holds(remark.now):
         return Reflection(page.path, "value", _line_of(page, remark.now))
     return None
 

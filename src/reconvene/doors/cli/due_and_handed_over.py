@@ -64,13 +64,14 @@ Examples:
 def assign(call: Call, run: str, who: tuple[str, ...]) -> int:
     """Hand the open checkpoint of RUN over: these decide it, and nobody else.
 
-    For an admin, and for whoever may decide it now. What others chose before, where it needs several people, does not
-    count any more. The deadline stays.
+    For an admin, and for whoever may decide it now. Where nobody is set up (`reconvene people`), there is nobody to
+    hand it over to. What others chose before, where it needs several people, does not count any more. The deadline
+    stays.
     """
     from reconvene.app import queries
     from reconvene.core.facts.commands import Assign
 
     engine, found = open_to_change(call, run)
-    require_deciders(call.home, who)
+    require_deciders(call.home, who, engine.actor.user)
     engine.submit(found, Assign("", who, call.by, DOOR))
     return answer(call, queries.summary(engine, found), f"{found} waits for {named(who)}")

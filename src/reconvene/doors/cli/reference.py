@@ -48,8 +48,8 @@ on this machine. Every other command exits with 0 when it worked.
 With `--json`, `run`, `resume` and `decide` print one object: `run`, `status` (`queued`, `running`, `waiting`,
 `paused`, `completed`, `failed`, `aborted`), `phase`, `round` and `checkpoint` (`id`, `question`, `prompt`, `options`
 with what each `leads` to and whether it `ends` the run early, in `show` also what it `takes` (`agents`, `calls`,
-`minutes`, `tokens`, `cost`, `stop`), why it is recommended (`because`), what speaks `against` it, which option it is
-the `same_as`, and why it is `final`, where it cannot be taken back, `fields`, `show_files`, `digest`, `status`,
+`minutes`, `tokens`, `cost`, `stop`), why it is recommended (`because`), what speaks `against` it (in
+`against_words`, what who objects said), which option it is the `same_as`, and why it is `final`, where it cannot be taken back, `fields`, `show_files`, `digest`, `status`,
 `attention`, with `fields` the `answers` so far, `feedback`, the question for remarks, where there is one, `outputs`,
 the first `lines` of what each `agent` wrote, `missing`, the agents that gave nothing, and `changed`, where another round changed something: for each `agent` a
 sentence of what it said, `was`, and of what it says now, `is`, and what else differs, `also`; with `since_try` since a

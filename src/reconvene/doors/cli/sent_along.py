@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from reconvene.doors.cli.common import Call
     from reconvene.ports import EventLog
 
-_LAST = 10.0  # seconds that the command stays for messages when its runs have stopped
+_LAST = 5.0  # seconds that the command stays for messages when its runs have stopped; the rest stays in the outbox
 
 
 @contextmanager

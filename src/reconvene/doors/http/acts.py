@@ -14,9 +14,10 @@ from msgspec.structs import replace
 
 from reconvene.app import queries
 from reconvene.app.file_versions import version_of
+from reconvene.app.saying import say
 from reconvene.app.views.projections import remarks as as_shown
 from reconvene.core.facts import commands as c
-from reconvene.core.facts.events import Lines
+from reconvene.core.facts.events import Lines, RemarkAdded
 from reconvene.core.kit_finder import reader
 from reconvene.doors.http.refusals import Missing, WhichVersion, WrongField
 from reconvene.doors.http.service import recorded
@@ -31,9 +32,12 @@ from reconvene.wiring import showings
 if TYPE_CHECKING:
     from reconvene.app.engine import Engine
     from reconvene.app.views.read_model import Checkpoint, Field, Option, Remark, Run
-    from reconvene.core.facts.state import RunState
+    from reconvene.core.facts.state import Record, RunState
     from reconvene.doors.http.callers import Caller
     from reconvene.doors.http.service import Service
+
+
+_MOST_EVENTS = 1_000  # of one append of remarks
 
 
 class Said(NamedTuple):
@@ -250,6 +254,7 @@ class Told(NamedTuple):
 
     run: Run
     remarks: tuple[Remark, ...]
+    note: str = ""  # what was said before
 
 
 async def remark(service: Service, caller: Caller, run: str, said: Sequence[Said], *, understand: bool = False) -> Told:
@@ -261,14 +266,33 @@ async def remark(service: Service, caller: Caller, run: str, said: Sequence[Said
         entries = [entry for one in said if one.text.strip() for entry in _read(engine, run, one, understand)]
         if not entries and not understand:
             raise WrongField("text", "nothing is said")
-        ids: list[str] = []
-        for entry in entries:
-            before = engine.load(run).record.remarks
-            state = recorded(engine, caller, run, c.AddRemark(entry, caller.name, caller.door))
-            ids += [one.id for number, one in state.record.remarks.items() if number not in before]
-        return _told(engine, run, ids)
+        before = engine.load(run).record
+        commands = [c.AddRemark(entry, caller.name, caller.door) for entry in entries]
+        after = say(engine, run, commands, caller.actor, caller.request).record
+        made = [one.id for number, one in after.remarks.items() if number not in before.remarks]
+        return _told(engine, run, made)._replace(note=_known(before, caller.name, entries, len(made)))
 
     return await service.change(run, work)
+
+
+def _known(before: Record, by: str, entries: Sequence[c.RemarkIn], made: int) -> str:
+    """What was said before is recorded once; that is told."""
+    if made >= len(entries):
+        return ""
+    said = {(one.kind, one.text, one.by): one.id for at, one in before.remarks.items() if at not in before.withdrawn}
+    ids = [said[key] for entry in entries if (key := (entry.kind, entry.text, by)) in said]
+    return f"{', '.join(ids) or 'a remark'}: you said this before, and it is not recorded again"
+
+
+async def said_by(service: Service, run: str, seq: int) -> Told:
+    """What the append that ends with this event recorded of what was said."""
+
+    def look(engine: Engine) -> Told:
+        events = [event for at, event in engine.log.read(run, max(0, seq - _MOST_EVENTS)) if at <= seq]
+        made = [one.id for one in events if isinstance(one, RemarkAdded) and one.at == events[-1].at]
+        return _told(engine, run, made)
+
+    return await service.do(look)
 
 
 def _told(engine: Engine, run: str, ids: Sequence[str]) -> Told:
@@ -283,6 +307,7 @@ async def read_remark(service: Service, caller: Caller, run: str, id: str, chang
 
     def work(engine: Engine) -> Told:
         _require_remark(engine, run, id)
+        require_target(engine, run, changes.get("target") or "")
         command = c.ReadRemark(id, **{name: value for name, value in changes.items() if value is not None})
         recorded(engine, caller, run, replace(command, by=caller.name, door=caller.door))
         return _told(engine, run, [id])
@@ -327,6 +352,7 @@ def _remark(engine: Engine, run: str, one: Said) -> c.RemarkIn:
     kinds = reader(workflow.kits)
     if one.kind and one.kind not in kinds.kinds:
         raise WrongField("kind", f"{one.kind!r} is no kind of remark", hint=f"kinds: {', '.join(kinds.kinds)}")
+    require_target(engine, run, one.target)
     made = c.RemarkIn(one.text.strip(), one.kind) if one.kind else kinds.typed(one.text)
     own = {name: value for name in ("target", "was", "now", "level") if (value := getattr(one, name))}
     about = _lines(engine, run, one)
@@ -334,6 +360,15 @@ def _remark(engine: Engine, run: str, one: Said) -> c.RemarkIn:
         own |= {"lines": about.name}
     made = replace(made, **own)
     return replace(made, on=about) if about is not None else made
+
+
+def require_target(engine: Engine, run: str, target: str) -> None:
+    """Whom a remark is for: agents of the run, "" = everybody."""
+    agents = tuple(engine.session(run).book.workflow.agents)
+    known = {name.casefold() for name in agents}
+    for name in filter(None, (part.strip() for part in target.split(","))):
+        if name.removeprefix("@").casefold() not in known:
+            raise WrongField("target", f"{run} has no agent {name!r}", hint=f"there is: {', '.join(agents) or 'none'}")
 
 
 def _lines(engine: Engine, run: str, one: Said) -> Lines | None:

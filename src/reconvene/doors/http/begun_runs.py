@@ -99,6 +99,14 @@ async def start(
     return await service.change("", begin)
 
 
+async def use_uploads(service: Service, caller: Caller, inputs: Mapping[str, object], run: str) -> None:
+    """Those that the inputs name were given to this run."""
+    several = [one for value in inputs.values() for one in (value if isinstance(value, list) else [value])]
+    for one in several:
+        if isinstance(one, dict) and isinstance(digest := one.get("upload"), str):
+            await asyncio.to_thread(service.desk.use_upload, caller.name, digest, run)
+
+
 async def look(
     service: Service,
     caller: Caller,
@@ -157,6 +165,7 @@ def _started(engine: Engine, caller: Caller, ready: Ready, prepared: Prepared | 
         bindings=ready.bindings,
         actor=caller.actor,
         prepared=prepared,
+        request=caller.request,
     )
 
 

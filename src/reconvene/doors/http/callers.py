@@ -22,6 +22,7 @@ from reconvene.core.facts.actors import Role as Role
 from reconvene.core.person.permitted import require_role
 from reconvene.doors.http import moments
 from reconvene.language.times import later
+from reconvene.ports import Request
 
 if TYPE_CHECKING:
     from starlette.responses import Response
@@ -45,6 +46,7 @@ class Caller(Struct, frozen=True):
     teams: tuple[str, ...] = ()
     by_cookie: bool = False
     listed: bool = False  # one of the people of the home; else the owner of the server
+    request: Request | None = None  # what they ask for by a key of theirs: it is carried out once
 
     @property
     def door(self) -> Literal["browser", "rest"]:

@@ -111,6 +111,7 @@ async def reopen(
             door=caller.door,
             told=told,
             actor=caller.actor,
+            request=caller.request,
         )
         return queries.summary(engine, run)
 
@@ -125,7 +126,10 @@ async def fork(service: Service, caller: Caller, run: str, at: int) -> Run:
         require_run(engine, run)
         if not 1 <= at <= engine.log.head(run):
             raise WrongField("at", f"{run} has no event {at}: it has {engine.log.head(run)}")
-        return queries.summary(engine, engine.fork(run, at=at, by=caller.name, door=caller.door, actor=caller.actor))
+        made = engine.fork(
+            run, at=at, by=caller.name, door=caller.door, actor=caller.actor, request=caller.request
+        )
+        return queries.summary(engine, made)
 
     return await service.change(run, work)
 
@@ -134,7 +138,7 @@ async def assign(service: Service, caller: Caller, run: str, who: Sequence[str])
     """Hand the open checkpoint over: names, and teams as team:NAME."""
     caller.require("decider", "to hand a decision over")
     try:
-        require_deciders(service.home, who)
+        require_deciders(service.home, who, caller.name)
     except UserError as error:
         raise WrongField("who", error.message, hint=error.hint) from None
     return await _submitted(service, caller, run, c.Assign("", tuple(who), caller.name, caller.door))

@@ -45,6 +45,7 @@ class Service:
         self._thread = ThreadPoolExecutor(1, "engine")
         self._engine: Engine | None = None
         self._desk: Desk | None = None
+        self.under_way: set[tuple[str, str]] = set()  # requests with a key: who asks, and their key
         self._begun = 0.0  # when the engine's thread took up what it is at
         self.home = home
         self.live = Live(self)
@@ -117,4 +118,4 @@ class Service:
 
 def recorded(engine: Engine, caller: Caller, run: str, command: Command, *, once: bool = False) -> RunState:
     """As what this caller did."""
-    return engine.submit(run, command, once=once, actor=caller.actor)
+    return engine.submit(run, command, once=once, actor=caller.actor, request=caller.request)

@@ -18,7 +18,7 @@ _TITLES = {
 
 
 def problem(status: int, detail: str, hint: str = "", **more: object) -> Response:
-    """`more`: further members, such as `field` or `changes`."""
+    """`more`: further members, such as `field` or `changes`; a `title` in place of that of the status."""
     said = {"type": "about:blank", "title": _TITLES.get(status, "Not done"), "status": status, "detail": detail}
     body = encoded({**said, **({"hint": hint} if hint else {}), **more})
     headers = {"www-authenticate": "Bearer"} if status == 401 else None

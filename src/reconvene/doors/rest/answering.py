@@ -8,27 +8,26 @@ import logging
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response, StreamingResponse
 
 from reconvene.app.views.encoding import encoded
 from reconvene.app.views.read_model import Checkpoint
-from reconvene.desk_ports import Reply
+from reconvene.desk_ports import MOST_KEY, Reply
 from reconvene.doors.http import moments
 from reconvene.doors.http.refusals import WrongField
 from reconvene.doors.http.told_errors import problem, told
-from reconvene.doors.rest.operations import MOST_BODY, Asked, Operation
-from reconvene.errors import ReconveneError
-from reconvene.language.times import later
+from reconvene.doors.rest.operations import MOST_BODY, Asked, Done, Operation
+from reconvene.errors import ReconveneError, Repeated
+from reconvene.ports import Request as Asks
 
 if TYPE_CHECKING:
     from starlette.types import Receive, Scope, Send
 
-    from reconvene.desk_ports import Kept
     from reconvene.doors.http.service import Service
 
 _SAFE = ("GET", "HEAD")
-_SECONDS = 120  # in which a request is answered, else it is in doubt
 _log = logging.getLogger("reconvene")
 
 
@@ -70,6 +69,9 @@ class Endpoint:
 
     async def _carried_out(self, asked: Asked) -> Response:
         value = await asked.operation.answer(asked)
+        return await asyncio.to_thread(self._encoded, asked, value)  # it may be long
+
+    def _encoded(self, asked: Asked, value: object) -> Response:
         answer = value if isinstance(value, Response) else _as_json(asked.operation, value)
         if asked.request.method in _SAFE and not isinstance(answer, StreamingResponse) and not asked.operation.tagged:
             answer.headers.setdefault("etag", f'W/"{hashlib.sha256(answer.body).hexdigest()[:32]}"')
@@ -80,44 +82,66 @@ class Endpoint:
     # --- a request that is sent twice ---
 
     async def _once(self, asked: Asked, key: str) -> Response:
-        desk, person = self._service.desk, asked.caller.name
+        """The claim on the desk keeps what was answered. That a request is carried out once, the log sees to: its mark
+        is written with its effect. So a request that nobody answered is simply carried out by whoever gets it again."""
+        service, person = self._service, asked.caller.name
+        if len(key) > MOST_KEY:
+            raise WrongField("Idempotency-Key", f"A key has at most {MOST_KEY} characters; this one has {len(key)}.")
+        if (person, key) in service.under_way:
+            return _under_way()
+        service.under_way.add((person, key))
+        try:
+            return await self._claimed(asked, key)
+        finally:
+            service.under_way.discard((person, key))
+
+    async def _claimed(self, asked: Asked, key: str) -> Response:
+        desk, caller, request = self._service.desk, asked.caller, asked.request
         body = await asked.bytes(MOST_BODY)
-        request = asked.request
         request._body = body  # what was read is read again by the operation
         parts = (request.method, request.url.path, request.headers.get("if-match", ""))
         print_ = hashlib.sha256("\n".join(parts).encode() + b"\n" + body).hexdigest()
-        now = moments.now()
-        until = later(now, _SECONDS)
-
-        def claim() -> Kept | None:
-            return desk.claim(person, key, print_, now=now, until=until, again=asked.operation.bound)
-
-        kept = await asyncio.to_thread(claim)
-        if kept is not None:
-            return _again(kept)
+        kept = await asyncio.to_thread(lambda: desk.claim(caller.name, key, print_, now=moments.now()))
+        if kept.other:
+            raise WrongField("Idempotency-Key", "This key was used for another request.", hint="take a new one")
+        if kept.reply is not None:
+            again = {**dict(kept.reply.headers), "idempotency-replayed": "true"}
+            return Response(kept.reply.body, kept.reply.status, again)
+        mark = hashlib.sha256("\n".join((caller.name, key, print_, kept.since)).encode()).hexdigest()
+        request.scope["caller"] = replace(caller, request=Asks(mark, kept.since))
         try:
-            answer = await self._carried_out(asked)
+            answer = await self._marked(asked, mark, again=kept.again)
         except ReconveneError:  # it had no effect
-            await asyncio.to_thread(desk.let_go, person, key)
+            await asyncio.to_thread(desk.let_go, caller.name, key)
             raise
         reply = Reply(answer.status_code, tuple(_kept_headers(answer)), bytes(answer.body))
-        await asyncio.to_thread(desk.answer, person, key, reply, moments.now())
+        await asyncio.to_thread(desk.answer, caller.name, key, reply, moments.now())
+        return answer
+
+    async def _marked(self, asked: Asked, mark: str, *, again: bool) -> Response:
+        if again and (answer := await self._done(asked, mark)) is not None:
+            return answer
+        try:
+            return await self._carried_out(asked)
+        except Repeated:  # by another server meanwhile
+            answer = await self._done(asked, mark)
+            if answer is None:
+                raise
+            return answer
+
+    async def _done(self, asked: Asked, mark: str) -> Response | None:
+        """What is answered where the log says that it was carried out."""
+        found = await self._service.do(lambda engine: engine.log.carried_out(mark))
+        if found is None or asked.operation.once is None:
+            return None
+        value = await asked.operation.once(asked, Done(*found))
+        answer = value if isinstance(value, Response) else _as_json(asked.operation, value)
+        answer.headers["idempotency-replayed"] = "true"
         return answer
 
 
-def _again(kept: Kept) -> Response:
-    if kept.other:
-        raise WrongField("Idempotency-Key", "This key was used for another request.", hint="take a new one")
-    if kept.state == "answered" and kept.reply is not None:
-        return Response(
-            kept.reply.body, kept.reply.status, {**dict(kept.reply.headers), "idempotency-replayed": "true"}
-        )
-    if kept.state == "at work":
-        return problem(409, f"A request with this key is under way since {kept.since}.", "ask again in a moment")
-    return problem(
-        409, f"A request with this key was begun at {kept.since}, and nobody knows what came of it.",
-        "look whether it had its effect; to have it done again, take a new key",
-    )  # fmt: skip
+def _under_way() -> Response:
+    return problem(409, "A request with this key is under way.", "ask again in a moment", title="Under way")
 
 
 def _kept_headers(answer: Response) -> list[tuple[str, str]]:

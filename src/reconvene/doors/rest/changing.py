@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Iterable
 
     from reconvene.core.facts.state import RunState
-    from reconvene.doors.rest.operations import Asked
+    from reconvene.doors.rest.operations import Asked, Done
 
 
 def said(remarks: Iterable[bodies.RemarkBody]) -> list[Said]:
@@ -88,6 +88,15 @@ async def answers(asked: Asked) -> object:
     return await _standing(asked)
 
 
+async def done_before(asked: Asked, done: Done) -> object:
+    """A request that was carried out before: how the run stands that it changed or made."""
+    return await asked.service.do(lambda engine: queries.summary(engine, done.run))
+
+
+async def said_before(asked: Asked, done: Done) -> object:
+    return _told(await acts.said_by(asked.service, done.run, done.seq))
+
+
 async def _standing(asked: Asked, **more: object) -> object:
     from reconvene.app.views.encoding import plain
 
@@ -129,7 +138,8 @@ def _told(told: Told) -> object:
 
     found = plain(told.run)
     assert isinstance(found, dict)
-    return {**found, "remarks": told.remarks}
+    known = {"nothing_to_do": not told.remarks, "note": told.note} if told.note else {}
+    return {**found, "remarks": told.remarks, **known}
 
 
 # --- the run itself ---

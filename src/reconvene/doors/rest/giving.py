@@ -12,6 +12,7 @@ from starlette.formparsers import MultiPartException
 from starlette.requests import Request
 from starlette.responses import Response
 
+from reconvene.app import queries
 from reconvene.app.views.encoding import encoded
 from reconvene.desk_ports import MOST_UPLOAD
 from reconvene.doors.http import begun_runs, companion_asked
@@ -21,10 +22,11 @@ from reconvene.doors.rest import bodies
 if TYPE_CHECKING:
     from starlette.types import Message
 
+    from reconvene.app.views.read_model import Run
     from reconvene.core.definition.workflow import Workflow
     from reconvene.desk_ports import Upload
     from reconvene.doors.http.begun_runs import Starts
-    from reconvene.doors.rest.operations import Asked
+    from reconvene.doors.rest.operations import Asked, Done
 
 _BESIDE = 64 * 1024  # bytes of a form beside its file
 
@@ -66,6 +68,17 @@ async def start(asked: Asked) -> object:
         models=body.models,
         recorded=body.recorded,
     )
+    return _begun(run)
+
+
+async def started(asked: Asked, done: Done) -> object:
+    """It was started before. The uploads that it was given are marked as used, which a crash may have kept from it."""
+    body = await asked.body(bodies.StartBody)
+    await begun_runs.use_uploads(asked.service, asked.caller, body.inputs, done.run)
+    return _begun(await asked.service.do(lambda engine: queries.summary(engine, done.run)))
+
+
+def _begun(run: Run) -> Response:
     headers = {"location": f"/api/v1/runs/{run.run}"}
     return Response(encoded(run), 201, headers, "application/json")
 

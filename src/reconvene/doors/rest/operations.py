@@ -95,6 +95,13 @@ class Asked:
         return found[1]
 
 
+class Done(NamedTuple):
+    """What carried a request out that was sent before: events of a run, up to `seq`."""
+
+    run: str
+    seq: int
+
+
 class Operation(NamedTuple):
     """`gives`: the type of what is answered, None = nothing, or something that is no JSON (`media`)."""
 
@@ -111,7 +118,7 @@ class Operation(NamedTuple):
     media: str = "application/json"
     bound: bool = False  # needs If-Match
     tagged: bool = False  # answers with an ETag that If-Match takes
-    once: bool = False  # takes an Idempotency-Key
+    once: Callable[[Asked, Done], Awaitable[object]] | None = None  # takes an Idempotency-Key: what is answered later
     refuses: tuple[int, ...] = ()  # beside those that any operation answers with
     upload: bool = False  # takes multipart/form-data
 

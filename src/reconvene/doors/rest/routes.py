@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 PREFIX = "/api/v1"
 _RUN = "/runs/{run}"
+_DONE = changing.done_before
 
 OPERATIONS: tuple[Op, ...] = (
     Op("GET", "/me", "me", "people", "Who you are here, and your role.", looking.me, bodies.Me),
@@ -33,7 +34,7 @@ OPERATIONS: tuple[Op, ...] = (
     Op("GET", "/runs", "runs", "lists", "Every run, the one started last first.", looking.runs, bodies.RunPage,
        bodies.Runs),
     Op("POST", "/runs", "start", "runs", "Start a workflow.", giving.start, Run, body=bodies.StartBody, status=201,
-       once=True, refuses=(404,)),
+       once=giving.started, refuses=(404,)),
     Op("GET", "/workflows", "workflows", "lists", "What may be started here.", giving.workflows, bodies.Workflows),
     Op("GET", "/workflows/{workflow}", "workflow", "lists", "One of them: its inputs and settings.", giving.workflow,
        bodies.WorkflowShown, refuses=(404,)),
@@ -60,11 +61,11 @@ OPERATIONS: tuple[Op, ...] = (
     Op("GET", f"{_RUN}/shown", "shown", "decisions", "The version of a checkpoint that was last shown to you.",
        looking.shown, bodies.LastShown, refuses=(404,)),
     Op("POST", f"{_RUN}/decision", "decide", "decisions", "Answer the open checkpoint.", changing.decide, Run,
-       body=bodies.DecisionBody, bound=True, once=True, refuses=(404,)),
+       body=bodies.DecisionBody, bound=True, once=_DONE, refuses=(404,)),
     Op("POST", f"{_RUN}/calls/decision", "decide_calls", "decisions", "Decide on calls of tools that wait.",
-       changing.decide_calls, Run, body=bodies.RulingsBody, bound=True, once=True, refuses=(404,)),
+       changing.decide_calls, Run, body=bodies.RulingsBody, bound=True, once=_DONE, refuses=(404,)),
     Op("POST", f"{_RUN}/rollback", "roll_back", "decisions", "Undo the round that you are looking at.",
-       changing.roll_back, Run, body=bodies.RollbackBody, bound=True, once=True, refuses=(404,)),
+       changing.roll_back, Run, body=bodies.RollbackBody, bound=True, once=_DONE, refuses=(404,)),
     Op("PUT", f"{_RUN}/answers", "answers", "decisions", "Answers to fields so far, which everybody sees.",
        changing.answers, Run, body=bodies.AnswersBody, refuses=(404,)),
     Op("PUT", f"{_RUN}/assignees", "assign", "decisions", "Hand the open checkpoint over to others.",
@@ -74,7 +75,8 @@ OPERATIONS: tuple[Op, ...] = (
     Op("GET", f"{_RUN}/remarks", "remarks", "remarks", "What people said.", looking.all_remarks, bodies.Remarks,
        refuses=(404,)),
     Op("POST", f"{_RUN}/remarks", "remark", "remarks", "Say something that every later agent is shown.",
-       changing.remark, bodies.RunWithRemarks, body=bodies.RemarksBody, status=201, once=True, refuses=(404,)),
+       changing.remark, bodies.RunWithRemarks, body=bodies.RemarksBody, status=201,
+       once=changing.said_before, refuses=(404,)),
     Op("PATCH", f"{_RUN}/remarks/{{id}}", "read_remark", "remarks", "What a remark is after all.",
        changing.read_remark, bodies.RunWithRemarks, body=bodies.ReadingBody, refuses=(404,)),
     Op("DELETE", f"{_RUN}/remarks/{{id}}", "withdraw", "remarks", "Take back what no agent was shown yet.",
@@ -86,11 +88,11 @@ OPERATIONS: tuple[Op, ...] = (
     Op("POST", f"{_RUN}/abort", "abort", "runs", "End a run for good.", changing.abort, Run, body=bodies.SaidBody,
        refuses=(404,)),
     Op("POST", f"{_RUN}/replan", "replan", "runs", "Go back to planning.", changing.replan, Run,
-       body=bodies.AgainBody, once=True, refuses=(404,)),
+       body=bodies.AgainBody, once=_DONE, refuses=(404,)),
     Op("POST", f"{_RUN}/reopen", "reopen", "runs", "Take a run up again after its end.", changing.reopen, Run,
-       body=bodies.ReopenBody, once=True, refuses=(404,)),
+       body=bodies.ReopenBody, once=_DONE, refuses=(404,)),
     Op("POST", f"{_RUN}/fork", "fork", "runs", "A new run that shares this one's history up to an event.",
-       changing.fork, Run, body=bodies.ForkBody, status=200, once=True, refuses=(404,)),
+       changing.fork, Run, body=bodies.ForkBody, status=200, once=_DONE, refuses=(404,)),
     Op("GET", f"{_RUN}/events", "events", "events", "A run's events.", looking.events, bodies.Events,
        bodies.EventsAfter, refuses=(404,)),
     Op("GET", f"{_RUN}/stream", "stream", "events",

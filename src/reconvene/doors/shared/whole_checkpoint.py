@@ -72,7 +72,8 @@ def _below(option: Option) -> Iterator[str]:
     if option.because:
         yield f"for it: {one_line(option.because, 160)}"
     if option.against:
-        yield f"against it: {one_line(option.against, 160)}"
+        words = f": “{one_line(option.against_words, 120)}”" if option.against_words else ""
+        yield f"against it: {one_line(option.against, 160)}{words}"
     if option.final:
         yield f"cannot be taken back: {one_line(option.final, 160)}"
 

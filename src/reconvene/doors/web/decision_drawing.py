@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Sequence
-from functools import partial
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec.structs import replace
@@ -34,7 +33,7 @@ class _Read(NamedTuple):
     shown: DecisionView | RunInFull
     left: list[LeftView]
     kept: Kept = Kept(Prepared())
-    files: Documents | None = None
+    files: Callable[[], Documents] | None = None  # draws them, for which no engine is needed
     waiting: Sequence[CallView] = ()
 
 
@@ -78,13 +77,14 @@ async def draw(
 
     found = await service.do(read)
     values: dict[str, object] = {"error": error, "left": found.left}
-    if found.files is None:
+    files = found.files
+    if files is None:
         words = typed.words if typed is not None and typed.words else ""
         return page(asks, "not_waiting.html", status=status, run=found.shown, words=words, **values)
-    values |= {"v": found.shown, "files": found.files, "anyway": anyway, "on": _about(asks), "told": told}
+    values |= {"v": found.shown, "anyway": anyway, "on": _about(asks), "told": told}
     values |= {"kept": found.kept, "page_id": secrets.token_hex(6), "calls": found.waiting, "answers": ANSWERS}
     values |= {"one_writes": writes_among_several(list(found.waiting))}
-    return await run_in_threadpool(partial(page, asks, "decision.html", status=status, **values))
+    return await run_in_threadpool(lambda: page(asks, "decision.html", status=status, files=files(), **values))
 
 
 def _instead(kept: Prepared, typed: Typed) -> Prepared:

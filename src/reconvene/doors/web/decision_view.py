@@ -19,12 +19,14 @@ from reconvene.core.kit_finder import reader
 from reconvene.core.person.limiting import tools_of
 from reconvene.core.shown import on_record
 from reconvene.core.working import spending
+from reconvene.doors.shared.handing_over import offered
 from reconvene.doors.shared.harmless import clean, one_line
 from reconvene.doors.shared.options import on_offer
 from reconvene.doors.shared.passages import Passage, to_read, wanted
 from reconvene.doors.web.needs import Need, needs
 from reconvene.doors.web.noted import ReadBack, read_back
 from reconvene.doors.web.rendered import Pair, by_words, document
+from reconvene.doors.web.several_people import what_yours_would_be
 
 if TYPE_CHECKING:
     from reconvene.app.engine import Engine
@@ -35,8 +37,8 @@ if TYPE_CHECKING:
     from reconvene.doors.http.callers import Caller
     from reconvene.doors.web.drafted_decisions import Prepared
 
-LONGEST_GOAL, LONGEST_QUESTION, LONGEST_LEAD = 100, 150, 100  # characters on the first screen
-LONGEST_SIDE, LONGEST_SIDE_OF_MANY = 200, 125  # of a conclusion that turned: with few options, with many
+LONGEST_GOAL, LONGEST_QUESTION, LONGEST_LEAD = 80, 150, 100  # characters on the first screen
+LONGEST_SIDE, LONGEST_SIDE_OF_MANY = 200, 95  # of a conclusion that turned: with few options, with many
 MANY_OPTIONS = 6
 MOST_NEEDS = 3
 MOST_FACTS = 3
@@ -112,7 +114,8 @@ class DecisionView(Struct, frozen=True):
     yours: bool  # this person is among those who may decide
     votes: tuple[Approval, ...]
     several: int  # so many people the option needs that needs most
-    disagree: bool
+    together: str  # what their choice would come to, where several people must choose
+    hand_to: tuple[str, ...]  # names and teams that it can be handed over to
     answered: Mapping[str, Answers]  # option → what those answered who chose it, this person before all; "" = whichever
 
 
@@ -130,6 +133,8 @@ def view(engine: Engine, run: str, caller: Caller, read: int, prepared: Prepared
     facts = _facts(news)
     every = needs(shown, point, review)
     workflow = session.book.workflow
+    yours = not point.who or is_among(caller.name, caller.teams, point.who)
+    may = yours and caller.may("decider")
     return DecisionView(
         shown,
         point,
@@ -157,10 +162,11 @@ def view(engine: Engine, run: str, caller: Caller, read: int, prepared: Prepared
         prepared,
         session.state.seq,
         _limits(session),
-        not point.who or is_among(caller.name, caller.teams, point.who),
+        yours,
         point.approvals,
         max((one.needs for one in point.options), default=1),
-        len({one.choice for one in point.approvals if one.counts}) > 1,
+        what_yours_would_be(point, caller.name, may=may),
+        offered(str(engine.home)) if may or caller.role == "admin" else (),
         {label: _answered(point, caller.name, label) for label in ("", *(one.label for one in point.options))},
     )
 
@@ -257,7 +263,7 @@ def _facts(news: Since) -> list[Fact]:
     for one in by_kind.get("decided", [])[-1:]:
         found.append(Fact("Decided", f"{one.who} chose “{one_line(one.text, 50)}”"))
     for one in by_kind.get("said", [])[-1:]:
-        found.append(Fact("Said", "", one_line(one.text, 80), one.who, at="ledger"))
+        found.append(Fact("Said", "", one_line(one.text, 64), one.who, at="ledger"))
     for one in by_kind.get("became", [])[-1:]:
         found.append(Fact("You said", "", one_line(one.was, 70), one.text, one.how != "declined", "ledger"))
     for one in by_kind.get("ratings", [])[:1]:

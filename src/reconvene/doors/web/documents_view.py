@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from reconvene.app.session import state_after
 from reconvene.core.facts.state import EMPTY
-from reconvene.doors.web.rendered import Document, Row, by_lines, code, document
+from reconvene.doors.web.rendered import LONGEST, Document, Row, by_lines, code, document
 from reconvene.errors import StoreError
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ _MOST = 12  # chips
 _AT_ONCE = 3  # files of those that the checkpoint shows
 _ROWS = 160  # of a table of was and is
 _MOST_ENTRIES = 200
+_LONGEST_LIST = 200_000  # characters that are read as a list
 
 
 class Chip(Struct, frozen=True):
@@ -51,6 +53,7 @@ class Opened(Struct, frozen=True):
     document: Document | None = None
     table: Table | None = None
     raw: object = None
+    cut: int = 0  # characters that are not shown
 
 
 class Documents(Struct, frozen=True):
@@ -62,8 +65,9 @@ class Documents(Struct, frozen=True):
 
 def documents(
     engine: Engine, run: str, point: Checkpoint, news: Since, ticks: dict[str, str], chosen: str, how: str
-) -> Documents:
-    """`how`: "was" beside is, or the text as it is ("")."""
+) -> Callable[[], Documents]:
+    """What draws them, for which no engine is needed: that may take a while. `how`: "was" beside is, or the text as it
+    is ("")."""
     state = engine.load(run)
     files = state.world.files
     changed = {one.id: one.how or "changed" for one in news.news if one.kind in ("file", "edited")}
@@ -77,7 +81,8 @@ def documents(
     named = named or [one.path for one in chips if one.digest][:1]
     each = [_chip(state, path, changed.get(path, ""), ticks) for path in named]
     opened = [_opened(engine, run, news, one, how, f"doc{at}-") for at, one in enumerate(each, 1)]
-    return Documents(chips[:_MOST], max(len(chips) - _MOST, 0), sum(one.viewed for one in chips), opened)
+    more, viewed = max(len(chips) - _MOST, 0), sum(one.viewed for one in chips)
+    return lambda: Documents(chips[:_MOST], more, viewed, [draw() for draw in opened])
 
 
 def _is_rendered(state: RunState, path: str) -> bool:
@@ -91,20 +96,26 @@ def _chip(state: RunState, path: str, how: str, ticks: dict[str, str]) -> Chip:
     return Chip(path, digest, how, bool(digest) and ticks.get(path) == digest)
 
 
-def _opened(engine: Engine, run: str, news: Since, chip: Chip, how: str, prefix: str) -> Opened:
+def _opened(engine: Engine, run: str, news: Since, chip: Chip, how: str, prefix: str) -> Callable[[], Opened]:
     found = engine.load(run).world.files.get(chip.path)
     now = _text(engine, chip.digest)
     base = Opened(chip.path, chip.digest, chip.how, chip.viewed, found.by if found else "", found.size if found else 0)
     if now is None:
-        return _with(base, raw="not text, or no longer there")
-    if chip.how in ("changed", "gone") and how != "is":
-        rows, more = by_lines(_before(engine, run, chip.path, news.after) or "", now, _ROWS)
+        return lambda: _with(base, raw="not text, or no longer there")
+    compared = chip.how in ("changed", "gone") and how != "is"
+    before = (_before(engine, run, chip.path, news.after) or "") if compared else None
+    return lambda: _drawn(_with(base, cut=max(len(now) - LONGEST, 0)), before, now, prefix)
+
+
+def _drawn(base: Opened, before: str | None, now: str, prefix: str) -> Opened:
+    if before is not None:
+        rows, more = by_lines(before, now, _ROWS)
         return _with(base, rows=rows, more=more)
-    if (table := _table(chip.path, now)) is not None:
-        return _with(base, table=table)
-    if chip.path.endswith((".md", ".markdown")):
+    if (table := _table(base.path, now)) is not None:
+        return _with(base, table=table, cut=0)
+    if base.path.endswith((".md", ".markdown")):
         return _with(base, document=document(now, prefix))
-    return _with(base, raw=code(now, name=chip.path))
+    return _with(base, raw=code(now, name=base.path))
 
 
 def _with(base: Opened, **parts: object) -> Opened:
@@ -132,7 +143,7 @@ def _before(engine: Engine, run: str, path: str, after: int) -> str | None:
 
 def _table(path: str, text: str) -> Table | None:
     """A list in YAML of things with names: rows are read faster than lines."""
-    if not path.endswith((".yaml", ".yml")):
+    if not path.endswith((".yaml", ".yml")) or len(text) > _LONGEST_LIST:
         return None
     import yaml
 

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct
+from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
@@ -17,7 +18,7 @@ from reconvene.app import file_comments, queries
 from reconvene.app.file_versions import Version, versions
 from reconvene.doors.http.refusals import Missing
 from reconvene.doors.web import rendered
-from reconvene.doors.web.run_drawing import LONGEST, around, bounded, drawn, number
+from reconvene.doors.web.run_drawing import LONGEST, Around, around, bounded, drawn, number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -77,6 +78,9 @@ def routes(service: Service) -> list[Route]:
         run, path = asks.path_params["run"], asks.query_params.get("path", "")
         which, against = number(asks, "version"), number(asks, "from")
         frame, seen = await service.do(lambda engine: (around(engine, run), look(engine, run, path, which, against)))
+        return await run_in_threadpool(lambda: _drawn(asks, frame, seen, path, against))  # the engine is free meanwhile
+
+    def _drawn(asks: Request, frame: Around, seen: Seen, path: str, against: int) -> Response:
         text, shown_as = seen.text, _as(asks, seen)
         prose = rendered.document(text or "") if shown_as == "rendered" and text is not None else None
         rows, more = _diff(seen) if shown_as == "diff" and text is not None else ((), 0)

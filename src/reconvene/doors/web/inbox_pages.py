@@ -10,8 +10,10 @@ from starlette.routing import Route
 
 from reconvene.desk_ports import Snooze
 from reconvene.doors.http import acts, moments, run_acts
+from reconvene.doors.shared.handing_over import offered
 from reconvene.doors.web.drawing import page
-from reconvene.doors.web.waiting_runs import SHOWN, Wanted, inbox
+from reconvene.doors.web.entering import own_path
+from reconvene.doors.web.waiting_runs import SHOWN, Inbox, Wanted, inbox
 from reconvene.language.times import later
 
 if TYPE_CHECKING:
@@ -33,8 +35,14 @@ def routes(service: Service) -> list[Route]:
         wanted = wanted if wanted.show in SHOWN else Wanted(wanted.words)
         now = moments.now()
         last, snoozed = service.desk.last_here(caller.name), service.desk.snoozed(caller.name, now)
-        found = await service.do(lambda engine: inbox(engine, caller, wanted, snoozed, now))
-        return page(asks, "inbox.html", inbox=found, wanted=wanted, shown=SHOWN, last=last, snoozed=len(snoozed))
+
+        def read(engine: Engine) -> tuple[Inbox, tuple[str, ...]]:
+            return inbox(engine, caller, wanted, snoozed, now), offered(service.home) if caller.may("decider") else ()
+
+        found, others = await service.do(read)
+        return page(
+            asks, "inbox.html", inbox=found, wanted=wanted, shown=SHOWN, last=last, snoozed=len(snoozed), hand_to=others
+        )  # fmt: skip
 
     async def snooze(asks: Request) -> Response:
         """Until a time, or until something happens to the run."""
@@ -62,7 +70,7 @@ def routes(service: Service) -> list[Route]:
         run = asks.path_params["run"]
         names = [one.strip() for one in str(form.get("who", ""))[:1_000].split(",") if one.strip()]
         await run_acts.assign(service, caller, run, names)
-        return RedirectResponse(f"/runs/{quote(run)}/decide", 303)
+        return RedirectResponse(own_path(str(form.get("back", f"/runs/{quote(run)}/decide"))), 303)
 
     return [
         Route("/", show),

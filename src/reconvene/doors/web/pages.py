@@ -22,7 +22,7 @@ def routes(service: Service, callers: Callers) -> list[Route | Mount]:
         """Light or dark, kept by the browser. Leads back to where the person was, which is never another server."""
         form = await asks.form()
         chosen, back = str(form.get("theme", "")), str(form.get("back", "/"))
-        answer = RedirectResponse(back if back.startswith("/") and not back.startswith(("//", "/\\")) else "/", 303)
+        answer = RedirectResponse(entering.own_path(back), 303)
         if chosen in THEMES:
             answer.set_cookie(THEME, chosen, max_age=365 * 86_400, samesite="lax", path="/")
         return answer

@@ -117,11 +117,11 @@ class _Pages:
         """While somebody types; or, without JavaScript, on the way to another part of the page."""
         wanted = {name: asks.query_params[name] for name in _WAYS if name in asks.query_params}
         ids = asks.query_params.get("ids", "")
-        if wanted or ids:
+        if wanted or ids or "go" in asks.query_params:
             await self._kept_where_one_may(asks)
             if ids:
                 return RedirectResponse(f"/runs/{quote(asks.path_params['run'])}/said?{urlencode({'ids': ids})}", 303)
-            return _back(asks, "your-words" if "on" in wanted else "documents", **wanted)
+            return _back(asks, "your-words" if "on" in wanted or not wanted else "documents", **wanted)
         _, kept, _ = await self._kept(asks)
         told = {"draft": kept.seen, "elsewhere": kept.elsewhere[:2000], "same_notes": kept.same_notes}
         return JSONResponse({**told, "noted": kept.draft.noted})

@@ -61,9 +61,16 @@ def markdown(text: str, prefix: str = "") -> Markup:
 def document(text: str, prefix: str = "") -> Document:
     """`prefix` keeps the ids of several texts on a page apart. Every block says with `data-line` where it stands in the
     text: `3-5`, the first line is 1."""
+    short, cut = _bounded(text)
+    html, outline = _made(short, prefix)
+    return Document(html, outline, cut)
+
+
+@lru_cache(64)
+def _made(short: str, prefix: str) -> tuple[Markup, tuple[Heading, ...]]:
+    """What was drawn once is looked at again and again."""
     import nh3
 
-    short, cut = _bounded(text)
     made = _maker()
     tokens = made.parse(short)
     outline = tuple(_marked(tokens, prefix))
@@ -72,7 +79,7 @@ def document(text: str, prefix: str = "") -> Document:
         html, tags=_TAGS, attributes=_ATTRIBUTES, url_schemes={"http", "https", "mailto"},
         link_rel="noopener nofollow noreferrer", strip_comments=True,
     )  # fmt: skip
-    return Document(Markup(kept), outline, cut)
+    return Markup(kept), outline
 
 
 def _bounded(text: str) -> tuple[str, int]:

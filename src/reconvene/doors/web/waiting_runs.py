@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -9,11 +10,13 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from reconvene.app import index
+from reconvene.app.session import book_for
 from reconvene.core.facts.named_people import is_among
 from reconvene.core.person.rulings import EACH
 from reconvene.doors.shared.harmless import one_line
 from reconvene.doors.web.worded import plural
-from reconvene.errors import UserError
+from reconvene.errors import ReconveneError, UserError
+from reconvene.language.late_patterns import late
 from reconvene.ports import IndexRow
 
 if TYPE_CHECKING:
@@ -25,6 +28,8 @@ PAGE = 20
 _CHUNK = 250  # rows that a search reads at once
 _SCANNED = 2_000  # and that it looks at for one page
 _LONGEST_FACT = 150
+_SENTENCE = 6  # words from which what is set bold is no heading
+_PROGRESS = late(r"\bround \d+\b", re.IGNORECASE)  # in a short line: where the run is, which the row tells anyway
 URGENT = ("attention", "calls")
 SHOWN = {
     "": "All",
@@ -56,6 +61,7 @@ class Waiting(Struct, frozen=True):
     late: bool = False
     then: str = ""  # what follows when the deadline passes
     until: str = ""  # what is snoozed
+    for_you: bool = True  # this person may decide, whether or not they have chosen already
 
 
 class Inbox(Struct, frozen=True):
@@ -141,7 +147,7 @@ def _line(engine: Engine, row: IndexRow, caller: Caller) -> Waiting:
     fact, quoted = _fact(point, asks)
     who, children = tuple(point.get("who", ())), len(doc.get("children", ()))
     chose = [one["user"] for one in point.get("approvals", ()) if one.get("counts")]
-    yours = bool(point) and (not who or is_among(caller.name, caller.teams, who)) and caller.name not in chose
+    for_you = bool(point) and (not who or is_among(caller.name, caller.teams, who))
     return Waiting(
         row.run,
         one_line(asks, 140),
@@ -149,16 +155,27 @@ def _line(engine: Engine, row: IndexRow, caller: Caller) -> Waiting:
         quoted,
         tag,
         kind,
-        (doc.get("phase") or "") + (f", round {doc['round']}" if doc.get("round") else ""),
+        _phase(engine, row.run, doc) + (f", round {doc['round']}" if doc.get("round") else ""),
         row.workflow,
         point.get("opened") or awaits.get("since") or row.updated,
         f"{plural(children, 'run')} came of it" if children else "",
-        yours,
+        for_you and caller.name not in chose,
         ", ".join(one.removeprefix("team:") for one in who),
         point.get("deadline", ""),
         bool(point.get("late")),
         _then(point),
+        for_you=for_you,
     )
+
+
+def _phase(engine: Engine, run: str, doc: dict[str, Any]) -> str:
+    """As the workflow calls it. Workflows are read once, whatever number of runs they have."""
+    phase, pinned = str(doc.get("phase") or ""), str(doc.get("pinned") or "")
+    try:
+        node = book_for(engine.log, pinned, run).nodes.get(phase) if phase and pinned else None
+    except ReconveneError:  # the row is shown all the same
+        node = None
+    return one_line((node.phase.title if node is not None else "") or phase.replace("_", " "), 60)
 
 
 def _then(point: dict[str, Any]) -> str:
@@ -182,16 +199,25 @@ def _kind(point: dict[str, Any]) -> tuple[str, str]:
 
 
 def _fact(point: dict[str, Any], question: str) -> tuple[str, bool]:
-    """The first line of the prompt that says something else than the question; and whether agents may have written
-    it."""
+    """The first line of the prompt that says something else than the question, of what agents wrote before what the
+    workflow says; and whether agents may have written it. Headings, and what only leads on, say nothing."""
     filled = point.get("filled")
     theirs = [(each["first"], each["end"]) for each in filled.get("prompt", ())] if isinstance(filled, dict) else None
     asked = " ".join(question.split())
-    trouble = bool(point.get("attention"))  # then the engine's own first line says nothing of it
+    found: dict[bool, str] = {}
     for at, line in enumerate(str(point.get("prompt", ""))[:4_000].split("\n")):
-        plain = one_line(line.strip(" *_#>|-"), _LONGEST_FACT)
-        if trouble and not line.startswith("- "):
+        if point.get("attention") and not line.startswith("- "):  # then the engine's own first line says nothing of it
             continue
-        if len(plain) > 12 and plain != asked and not plain.startswith("---"):
-            return plain, theirs is None or any(first <= at < end for first, end in theirs)
-    return "", False
+        plain = one_line(line.strip(" *_#>|-"), _LONGEST_FACT)
+        if plain != asked and _says_something(line, plain):
+            quoted = theirs is None or any(first <= at < end for first, end in theirs)
+            found.setdefault(quoted, plain)
+    return (found[True], True) if True in found else (found.get(False, ""), False)
+
+
+def _says_something(line: str, plain: str) -> bool:
+    told = line.strip()
+    if len(plain) <= 12 or plain.startswith("---") or plain.endswith(":") or told.startswith(("#", "|")):
+        return False
+    bold = told.startswith(("**", "__")) and told.rstrip(":").endswith(("**", "__"))
+    return not (bold and len(plain.split()) < _SENTENCE) and not (len(plain) < 60 and _PROGRESS.search(plain))

@@ -56,7 +56,12 @@ def cut(text: str, width: int) -> str:
 def sentence(text: str, width: int) -> str:
     """On one line, with a capital at its beginning and a point at its end."""
     short = one_line(text, width)
-    return short[:1].upper() + short[1:] + ("" if short.endswith((".", "…", "?", "!")) else ".")
+    return initial(short) + ("" if short.endswith((".", "…", "?", "!")) else ".")
+
+
+def initial(text: str) -> str:
+    """With a capital at its beginning."""
+    return text[:1].upper() + text[1:]
 
 
 def takes(what: Takes) -> str:
@@ -76,5 +81,5 @@ def for_pages(hint: str) -> str:
 
 FILTERS: dict[str, Callable[..., str]] = {
     "plural": plural, "when": when, "long_since": long_since, "cut": cut, "takes": takes, "sentence": sentence,
-    "own": own, "for_pages": for_pages,
+    "initial": initial, "own": own, "for_pages": for_pages,
 }  # fmt: skip

@@ -39,7 +39,7 @@ _MARKUP = re.compile(r"[*_`|>#]+|\[\s*\]|\(\s*\)")
 
 def citations(text: str) -> tuple[Citation, ...]:
     """Every citation, in the order of the text; one per id and line."""
-    if not _ID.search(text):
+    if "fb-" not in text.lower() or not _ID.search(text):  # the first test is quick, however long a line is
         return ()
     structured = _decoded(text)
     if structured is not None:

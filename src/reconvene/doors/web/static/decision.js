@@ -2,6 +2,7 @@
 // until it has it, in this tab; text that is selected can be remarked on; a page that is out of date says so. Nothing
 // here decides.
 import { $, $$, onKey } from "./cockpit.js";
+import { held } from "./kept.js";
 
 const form = $("#decision"), say = $("#say"), base = form.action.replace(/\/decide$/, ""), given = form.elements;
 const plural = (count, word) => `${count} ${word}${count === 1 ? "" : "s"}`;
@@ -43,6 +44,12 @@ function restore() {
       more = true;
     }
   }
+  const work = `said ${form.dataset.who} ${form.dataset.run}`, before = held(work);  // typed while agents were at work
+  if (before.trim() && say && !say.value.includes(before)) {
+    say.value = say.value.trim() ? `${say.value}\n${before}` : before;
+    more = true;
+  }
+  sessionStorage.removeItem(work);
   if (more) { soon(); saved("What the server had not got was still here."); }
 }
 const keep = () => (working = working.then(save, save));

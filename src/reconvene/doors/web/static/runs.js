@@ -35,19 +35,29 @@ function follow(now) {
     if (at) { const says = $(".says", at); says.textContent = text.slice(-1200); says.scrollTop = says.scrollHeight; }
   }
 
-  const source = new EventSource(`/api/v1/runs/${run}/stream?after=${now.dataset.seq}`);
-  source.addEventListener("event", soon);
-  source.addEventListener("progress", event => {
+  let source = null, seq = now.dataset.seq;
+  function listen() { // only while somebody looks: browsers have few connections to one server
+    if (source || document.hidden) return;
+    source = new EventSource(`/api/v1/runs/${run}/stream?after=${seq}`);
+    source.addEventListener("event", event => { seq = event.lastEventId || seq; soon(); });
+    source.addEventListener("progress", progress);
+    source.addEventListener("ended", () => { rest(); lost.hidden = false; });
+    source.onopen = () => { lost.hidden = true; };
+    source.onerror = () => { lost.hidden = false; };
+  }
+  function rest() { if (source) source.close(); source = null; }
+  function progress(event) {
     const told = JSON.parse(event.data), agent = String(told.agent || "");
     if (told.what === "text") said.set(agent, ((said.get(agent) || "") + told.detail).slice(-4000)), write(agent, said.get(agent));
     else if (told.what === "output" && told.detail) write(agent, told.detail);
     else if (["done", "sent back", "failed", "started"].includes(told.what)) said.delete(agent), soon();
     const figures = card(agent) && $(".figures", card(agent));
     if (figures && told.tokens) figures.textContent = figures.textContent.replace(/ · [\d,]+ tokens so far$/, "") + ` · ${told.tokens.toLocaleString("en")} tokens so far`;
-  });
-  source.addEventListener("ended", () => { source.close(); lost.hidden = false; });
-  source.onopen = () => { lost.hidden = true; };
-  source.onerror = () => { lost.hidden = false; };
+  }
+  document.addEventListener("visibilitychange", () => (document.hidden ? rest() : listen()));
+  addEventListener("pagehide", rest);
+  addEventListener("pageshow", listen);
+  listen();
 }
 const now = $("#now[data-run]");
 if (now) follow(now);

@@ -1,0 +1,96 @@
+"""Where an option needs several people, each is told what their choice would come to, and nothing that is not so."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from reconvene.app import queries
+from reconvene.core.facts import commands as c
+from reconvene.core.facts.actors import Actor
+from reconvene.doors.web.several_people import what_yours_would_be
+from reconvene.wire.workflow_file import parse_workflow
+from served_home import Ground, ground
+
+_PAY = """
+name: pay
+agents: {writer: {}}
+phases:
+  - id: plan
+    agents: [writer]
+    checkpoint:
+      question: Shall we pay?
+      who: [ada, bob, cid]
+      options:
+        - {label: Approve, needs: NEEDS, remark: optional}
+        - {label: Reject, then: {end: rejected}, needs: 2}
+"""
+
+
+@pytest.fixture
+def made(tmp_path: Path) -> Iterator[Ground]:
+    with ground(tmp_path) as found:
+        yield found
+
+
+def _run(made: Ground, needs: int) -> str:
+    made.workflow = parse_workflow(_PAY.replace("NEEDS", str(needs)))
+    return made.parked()
+
+
+def _choose(made: Ground, run: str, name: str, option: str = "Approve") -> None:
+    point = made.state(run).world.open
+    assert point is not None
+    actor = Actor(name, "decider", served=True)
+    made.engine.submit(run, c.AnswerCheckpoint(point.id, option, by=name), actor=actor)
+
+
+def _told(made: Ground, run: str, name: str, *, may: bool = True) -> str:
+    point = queries.standing(made.engine, run).checkpoint
+    assert point is not None
+    return what_yours_would_be(point, name, may=may)
+
+
+def test_the_first_is_the_first_and_the_last_may_be_the_last(made: Ground) -> None:
+    run = _run(made, 2)
+    assert _told(made, run, "ada") == "You would be the first."
+    _choose(made, run, "ada")
+    assert _told(made, run, "ada") == "You have chosen; 1 more is needed."
+    assert _told(made, run, "bob") == "Yours may be the last for “Approve”."
+
+
+def test_of_three_the_second_is_not_the_last(made: Ground) -> None:
+    run = _run(made, 3)
+    _choose(made, run, "ada")
+    assert _told(made, run, "bob") == "After yours, “Approve”: 1 more is needed."
+
+
+def test_a_choice_of_before_something_changed_does_not_count(made: Ground) -> None:
+    run = _run(made, 2)
+    _choose(made, run, "ada")
+    made.engine.submit(run, c.AddRemark(c.RemarkIn("Which bank?"), "eve"))
+    assert _told(made, run, "bob") == "You would be the first."
+    assert _told(made, run, "ada") == "You would be the first."
+
+
+def test_who_differ_decide_nothing(made: Ground) -> None:
+    run = _run(made, 2)
+    _choose(made, run, "ada")
+    _choose(made, run, "bob", "Reject")
+    assert _told(made, run, "cid") == "They differ: nothing is decided until they agree."
+
+
+def test_who_cannot_decide_is_told_nothing_of_their_own_choice(made: Ground) -> None:
+    run = _run(made, 2)
+    _choose(made, run, "ada")
+    assert _told(made, run, "eve", may=False) == ""
+    with made.serving() as client:
+        for name, role in (("vic", "viewer"), ("dan", "decider")):
+            client.headers.update(made.person(name, role, cookie=True))  # type: ignore[arg-type]
+            html = client.get(f"/runs/{run}/decide").text
+            assert "Some options need <b>2 deciders</b>." in html
+            assert "You would be" not in html
+            assert "Yours may" not in html
+            assert "Decides version" not in html
