@@ -17,6 +17,7 @@ function tell() {
     : `${option.value}${notes ? `, with ${plural(notes, "note")}` : ""}${anyway}`;
   $$("#do, #do2").forEach(at => { at.textContent = text; });
   $$(".btn.main").forEach(button => { button.disabled = away || !option || !$("#stale").hidden; });
+  if (say) $("#send").textContent = `Send now${notes ? `: ${plural(notes, "note")}` : ""}`;
   const goes = notes ? `Goes with ${plural(notes, "note")}, to every later agent.` : "";
   $("#with").textContent = away ? "Nothing can be recorded now. What you typed stays here." : goes;
 }
