@@ -1,5 +1,5 @@
-"""What is typed on the decision page, in a real browser: it is kept when one leaves at once, when the server is away, in
-two tabs, and when text is selected."""
+"""What is typed on the decision page, in a real browser: it is kept when one leaves at once, when the server is away,
+in two tabs, and when text is selected."""
 
 from __future__ import annotations
 

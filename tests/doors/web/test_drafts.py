@@ -343,6 +343,19 @@ def test_what_is_said_to_agents_at_work_has_a_receipt_too(made: Ground, browser:
     answer = browser.post(f"/runs/{run}/say", data={"words": "Mind the covenant."})
     assert "Mind the covenant.</q>" in browser.get(answer.headers["location"]).text
     assert said(made, run) == ["Mind the covenant."]
+    assert Tab(browser, run).left == []
+
+
+def test_what_is_typed_while_agents_work_is_there_again_when_one_looks_again(made: Ground, browser: TestClient) -> None:
+    run = made.parked()
+    made.engine.submit(run, c.AnswerCheckpoint("", "Once more", remarks=(c.RemarkIn("Not yet."),), by="ben"))
+    browser.post(f"/runs/{run}/draft?go=on", data={"words": "Mind the covenant."})
+    assert "You wrote this for those at work. It was not sent." in Tab(browser, run).text
+    made.drive(run)
+    browser.post(f"/runs/{run}/draft?go=on", data={"words": "And the bank."})  # from a page that slept
+    tab = Tab(browser, run)
+    assert (tab.left, tab.box) == (["Mind the covenant."], "And the bank.")
+    assert tab.press("left/work", do="take words").notes == ["Mind the covenant."]
 
 
 # --- without JavaScript ---

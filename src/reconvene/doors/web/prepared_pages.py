@@ -22,7 +22,7 @@ from reconvene.doors.http.refusals import Missing
 from reconvene.doors.http.told_errors import status_of
 from reconvene.doors.web.calls_view import calls, only_changed
 from reconvene.doors.web.decision_drawing import caller_of, draw
-from reconvene.doors.web.drafted_decisions import Kept, Note, Prepared, Typed, change, keep, note, sent, taken
+from reconvene.doors.web.drafted_decisions import Kept, Note, Prepared, change, keep, note, sent, taken
 from reconvene.doors.web.drawing import page
 from reconvene.doors.web.left_view import LeftItem, left_views
 from reconvene.doors.web.noted import read_back, said, with_its_kind
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from reconvene.doors.http.service import Service
 
 _WAYS = ("file", "as", "on", "of", "line")  # what of a page can be asked for
+_AT_WORK = "work"  # in the place of a checkpoint: what is typed while agents work
 NOTES_CHANGED = "Your notes are not those that this page showed: you changed them in another tab."
 
 
@@ -66,6 +67,7 @@ async def keep_typed(service: Service, caller: Caller, run: str, form: FormData)
 
     def work(engine: Engine) -> tuple[Kept, str]:
         checkpoint = _shown_checkpoint(engine, acts.require_run(engine, run), word(form, "checkpoint"))
+        checkpoint = checkpoint or (_AT_WORK if word(form, "words").strip() else "")
         if not checkpoint:
             return Kept(Prepared()), ""
         sent_now, session = typed(form), engine.session(run)
@@ -110,8 +112,8 @@ class _Pages:
         kept, checkpoint = await keep_typed(self._service, caller_of(asks), asks.path_params["run"], form)
         return form, kept, checkpoint
 
-    async def _refused(self, asks: Request, error: UserError, given: Typed | None = None) -> Response:
-        return await draw(self._service, asks, status=status_of(error), error=error, typed=given)
+    async def _refused(self, asks: Request, error: UserError) -> Response:
+        return await draw(self._service, asks, status=status_of(error), error=error)
 
     async def keep(self, asks: Request) -> Response:
         """While somebody types; or, without JavaScript, on the way to another part of the page."""
@@ -168,7 +170,7 @@ class _Pages:
                 raise Refused(NOTES_CHANGED, hint="Look at them, then send them again.")
             ids = await self._say(caller, run, notes)
         except UserError as error:
-            return await self._refused(asks, error, None if checkpoint else typed(form))
+            return await self._refused(asks, error)
         if checkpoint:
             sent(self._service.desk, caller.name, run, checkpoint, typed(form), moments.now(), decided=False)
         return RedirectResponse(f"/runs/{quote(run)}/said?{urlencode({'ids': ids})}", 303)
