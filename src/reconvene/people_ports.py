@@ -49,6 +49,9 @@ class People(Protocol):
     def token(self, token: str, now: str) -> Token | None:
         """What is known of it, as long as it admits somebody."""
 
+    def known_token(self, token: str) -> Token | None:
+        """What is known of it, also once it admits nobody any more; None where its person is gone, too."""
+
     def add(self, person: Person) -> None:
         """UserError where the name or the account is taken."""
 

@@ -148,6 +148,11 @@ def test_no_reason_names_a_part_of_an_address(path: str, secret: str) -> None:
     assert secret.strip() not in told or len(secret.strip()) < 4
 
 
+def test_a_part_of_an_address_blanks_no_longer_word() -> None:
+    told = without_address("it answers 302, a redirect, which is not followed: /redir", "https://host.example/redir")
+    assert told == "it answers 302, a redirect, which is not followed: […]"
+
+
 def test_a_destination_shows_no_address() -> None:
     assert repr(Destination("chat", "slack://t0ken", secret="s3cret")) == "<Destination chat (webhook)>"
 

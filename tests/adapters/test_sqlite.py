@@ -34,6 +34,7 @@ PRELUDE = """
 import json, os, random, subprocess, sys
 from reconvene.adapters.sqlite import SqliteLog
 from reconvene.core.facts.events import Paused
+from reconvene.core.facts.ids import digest_of
 from reconvene.errors import Conflict, StoreError
 from reconvene.ports import Append, IndexRow
 path, name = sys.argv[1:]
@@ -110,7 +111,8 @@ say("ready"); sys.stdin.readline()
 won = []
 for place in range(100):
     try:
-        log.append("run-1", place, Append([Paused(at="t", by=name)], {f"{place}": name.encode()}, row(place)))
+        data = f"{name}{place}".encode()
+        log.append("run-1", place, Append([Paused(at="t", by=name)], {digest_of(data): data}, row(place)))
         won.append(place)
     except Conflict:
         pass
@@ -126,7 +128,9 @@ def test_four_processes_that_race_for_every_place_win_each_exactly_once(path: Pa
     assert sum(len(places) for places in won) == len(winners) == 100
     log = SqliteLog(path)
     assert writers(log) == [winners[place] for place in range(100)]
-    assert [log.artefact(str(place)).decode() for place in range(100)] == [winners[place] for place in range(100)]
+    for place in range(100):
+        written = f"{winners[place]}{place}".encode()
+        assert log.artefact(digest_of(written)) == written
     assert chain_holds(log, "run-1")
     log.close()
 
@@ -148,7 +152,8 @@ log = SqliteLog(path)
 head = log.head("run-1")
 while True:
     by = str(head)
-    head = log.append("run-1", head, Append([Paused(at="t", by=by)], {by: by.encode() * 50}, row(head + 1)))
+    data = by.encode() * 50
+    head = log.append("run-1", head, Append([Paused(at="t", by=by)], {digest_of(data): data}, row(head + 1)))
     say(head)
 """
 
@@ -168,7 +173,8 @@ def test_every_append_acknowledged_before_a_kill_is_there_after_it(path: Path) -
         assert head in (acknowledged, acknowledged + 1)
         assert writers(log) == [str(n) for n in range(head)]
         for n in range(head):
-            assert log.artefact(str(n)) == str(n).encode() * 50
+            data = str(n).encode() * 50
+            assert log.artefact(digest_of(data)) == data
         found = log.index_row("run-1")
         assert found
         assert found.doc == str(head)
@@ -460,13 +466,13 @@ def test_the_write_ahead_log_starts_over_instead_of_growing_with_every_append(lo
 
 
 def test_content_that_shrinks_is_kept_compressed_and_other_content_as_it_is(log: SqliteLog) -> None:
-    noise = random.Random(1).randbytes(5_000)
-    log.append("run-1", 0, Append([paused(0)], {"text": b"again and " * 500, "noise": noise, "short": b"aaaa" * 20}))
+    text, noise, short = b"again and " * 500, random.Random(1).randbytes(5_000), b"aaaa" * 20
+    log.append("run-1", 0, Append([paused(0)], {digest_of(data): data for data in (text, noise, short)}))
     sizes = dict(log._connection.execute("SELECT digest, length(data) FROM artefacts"))
-    assert sizes["text"] < 1_000
-    assert (sizes["noise"], sizes["short"]) == (5_000, 80)
-    assert log.artefact("text") == b"again and " * 500
-    assert log.artefact("noise") == noise
+    assert sizes[digest_of(text)] < 1_000
+    assert (sizes[digest_of(noise)], sizes[digest_of(short)]) == (5_000, 80)
+    assert log.artefact(digest_of(text)) == text
+    assert log.artefact(digest_of(noise)) == noise
 
 
 def versions(count: int) -> list[bytes]:

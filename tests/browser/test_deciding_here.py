@@ -100,3 +100,37 @@ def test_light_and_dark_are_kept(open_page: Open) -> None:
         page.get_by_role("button", name="Light / dark").click()
         page.goto(page.url)
         assert page.locator("html").get_attribute("data-theme") == "dark"
+
+
+def test_a_word_is_remarked_on_in_its_own_line_and_two_documents_are_not_one(open_page: Open) -> None:
+    page = open_page("/runs/job-1/decide?file=plan.md")
+    chosen = page.evaluate(
+        """() => {
+          const mark = document.querySelector(".doc p [data-at]"), text = mark.nextSibling;
+          const range = document.createRange();
+          range.setStart(text, 1), range.setEnd(text, 4);
+          getSelection().addRange(range); document.dispatchEvent(new Event("mouseup"));
+          return mark.dataset.at;
+        }"""
+    )
+    page.get_by_role("toolbar").get_by_role("button", name="Comment").click()
+    assert page.locator("#note-first").input_value() == chosen
+    page.goto(page.url.partition("?")[0])
+    page.evaluate(
+        """() => {
+          const docs = document.querySelectorAll(".doc p"), range = document.createRange();
+          range.setStart(docs[0], 0), range.setEnd(docs[docs.length - 1], 1);
+          getSelection().removeAllRanges(), getSelection().addRange(range);
+          document.dispatchEvent(new Event("mouseup"));
+        }"""
+    )
+    expect(page.locator(".mark-menu")).to_have_text("To remark on text, select it within one document.")
+
+
+def test_an_option_that_is_chosen_by_a_key_is_shown_whole(open_page: Open) -> None:
+    page = open_page("/runs/crowded-1/decide")
+    page.keyboard.press("9")
+    more, foot = page.locator(".more:visible").bounding_box(), page.locator(".foot").bounding_box()
+    assert more is not None
+    assert foot is not None
+    assert more["y"] + more["height"] <= foot["y"] + 1

@@ -24,6 +24,7 @@ PAGES = {
     "calls": "/runs/job-1/calls",
     "comments": f"{RUN}/comments",
     "events": f"{RUN}/events",
+    "compare": "/runs/job-1-fork-1/compare?file=workspace.md",
     "companion": f"{RUN}/companion",
     "queue": "/queue",
     "choose": "/new",

@@ -196,3 +196,18 @@ def _some(schema: dict[str, object]) -> object:
     if isinstance(options, list):
         return options[0]
     return {"integer": 1, "boolean": True}.get(str(schema.get("type")), "x")
+
+
+def test_an_answer_that_was_sent_back_is_no_call() -> None:
+    call = {"id": "1", "type": "function", "function": {"name": "read_file", "arguments": "{}"}}
+    said = [
+        {"role": "user", "content": "Plan it."},
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "1", "content": "notes"},
+        {"role": "assistant", "content": "Done."},
+        {"role": "user", "content": "That is no plan."},
+    ]
+    tools = [{"type": "function", "function": {"name": name}} for name in ("read_file", "list_files")]
+    asked = tool_forms.without_tools({"messages": said, "tools": tools})
+    offered = asked["response_format"]["json_schema"]["schema"]["anyOf"]  # type: ignore[index]
+    assert [one["properties"]["tool"]["const"] for one in offered] == ["list_files"]

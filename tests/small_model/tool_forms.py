@@ -29,8 +29,9 @@ Body = dict[str, object]
 def without_tools(asked: Body) -> Body:
     """The request as the model's server understands it."""
     messages = asked.get("messages")
-    turns = [_plain(one) for one in messages] if isinstance(messages, list) else []
-    called = Counter(_tool_of(one["content"]) for one in turns if one["role"] == "assistant")
+    given = messages if isinstance(messages, list) else []
+    turns = [_plain(one) for one in given]
+    called = Counter(_tool_of(one) for one in given if one.get("tool_calls"))
     form = {"type": "json_schema", "json_schema": {"name": "next", "schema": schema(_tools(asked), called)}}
     kept = {key: value for key, value in asked.items() if key not in ("tools", "tool_choice", "stream_options")}
     return {**kept, "messages": turns, "response_format": form, "stream": False}
@@ -45,8 +46,8 @@ def schema(tools: Sequence[Mapping[str, object]], called: Counter[str]) -> Body:
     return {"anyOf": made}
 
 
-def _tool_of(said: str) -> str:
-    return str(json.loads(said)["tool"])
+def _tool_of(message: Mapping[str, Sequence[Mapping[str, Mapping[str, object]]]]) -> str:
+    return str(message["tool_calls"][0]["function"]["name"])
 
 
 def _exactly(**properties: object) -> Body:

@@ -7,6 +7,7 @@ message decides.
 from __future__ import annotations
 
 import json
+import os
 import shlex
 
 from reconvene.language.plain_text import unmarked
@@ -87,5 +88,6 @@ def _data(message: Message, url: str, still: bool) -> bytes:
 def trial() -> Letter:
     """What `reconvene notify test` sends."""
     text = "This is a test: messages of Reconvene reach this place."
-    data = json.dumps({"id": "msg_test", "kind": "test"}).encode()
-    return Letter("msg_test", "test", "Reconvene: a test", text, data)
+    id = f"msg_test_{os.urandom(8).hex()}"  # another each time: receivers pass over an id that they have seen
+    data = json.dumps({"id": id, "kind": "test"}).encode()
+    return Letter(id, "test", "Reconvene: a test", text, data)

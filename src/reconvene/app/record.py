@@ -113,6 +113,39 @@ def todo_list(engine: Engine, run: str) -> list[Listed]:
     return [*(one for key, one in own.items() if key not in every), *(own.get(key, every[key]) for key in every)]
 
 
+class Standing(Struct, frozen=True):
+    """How far a to-do is: done, at work, to do, waits for others. `commit`: holds its work, "" = there is none."""
+
+    status: str
+    commit: str = ""
+
+
+def standings(engine: Engine, run: str) -> dict[str, Standing]:
+    """Of the to-dos in the list as it is now, by their ids."""
+    rows = [one for one in todos_now(engine, run) or () if isinstance(one, dict)]
+    worked = {one.key: one for one in todo_list(engine, run)}
+    done = {str(one["id"]) for one in rows if one.get("done")} | {key for key, one in worked.items() if one.done}
+    recorded = _item_commits(engine, run) if done else {}
+    found = dict[str, Standing]()
+    for one in rows:
+        key, begun = str(one.get("id")), worked.get(str(one.get("id")))
+        left = [str(name) for name in one.get("after") or () if str(name) not in done]
+        status = "at work" if begun is not None and begun.begun else f"waits for {', '.join(left)}" if left else "to do"
+        commit = recorded.get((begun.phase, key), "") if begun is not None else ""
+        found[key] = Standing("done" if key in done else status, commit)
+    return found
+
+
+def _item_commits(engine: Engine, run: str) -> dict[tuple[str, str], str]:
+    """The last commit of each item, by phase and key."""
+    found = dict[tuple[str, str], str]()
+    for id, commit in engine.history().commits(run):
+        said = dict(commit.trailers)
+        if "Item" in said:
+            found[said.get("Phase", ""), said["Item"]] = id
+    return found
+
+
 def _title(item: object, key: str) -> str:
     text = item.get("text") if isinstance(item, dict) else None
     return str(text or ahead.title_of(item, key))

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 
 _STRETCH = re.compile(r"(\d+(?:\.\d+)?)\s*(s|m|h|d|w)")
 _UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0, "w": 604800.0}
-_LONGEST = 3650 * 86400.0  # ten years: what is longer was not meant, and would leave the calendar
+LONGEST = 3650 * 86400.0  # ten years: what is longer was not meant, and would leave the calendar
 
 
 def duration(value: object) -> float:
@@ -22,7 +22,7 @@ def duration(value: object) -> float:
 
 def later(now: str, seconds: float) -> str:
     """A time of the log, so many seconds after another."""
-    at = datetime.fromisoformat(now) + timedelta(milliseconds=round(min(seconds, _LONGEST) * 1000))
+    at = datetime.fromisoformat(now) + timedelta(milliseconds=round(min(seconds, LONGEST) * 1000))
     return at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 

@@ -57,6 +57,26 @@ class PeopleConformance:
         refused(UserError, partial(people.add, Person("bsmith", "viewer")))
         assert people.everyone() == [ADA, BOB]
 
+    def test_a_name_that_would_be_taken_for_another_is_refused(self) -> None:
+        people = self.open()
+        people.add(ADA)
+        people.add(Person("will", "viewer"))
+        for name in ("Ada", "ADA", "\u0430da", "ad\u00e1", "\uff41da", "ad\u200ba", "wi11", "w\u0456ll", "vvill"):
+            refused(UserError, partial(people.add, Person(name, "viewer")))
+        for name in ("adam", "adda", "bill", "\u0430\u043d\u043d\u0430", "ada2"):
+            people.add(Person(name, "viewer"))
+
+    def test_what_became_of_a_token_is_known_until_its_person_is_gone(self) -> None:
+        people = self.open()
+        people.add(ADA)
+        people.add(BOB)
+        made, token = people.issue("bob", "laptop", _THEN, _NOW)
+        assert self.open().known_token(token) == made
+        assert people.revoke(made.id, _NOW) == people.known_token(token)
+        assert people.known_token("rcv_") is None
+        people.remove("bob")
+        assert people.known_token(token) is None
+
     def test_what_is_changed_holds_at_once(self) -> None:
         people, other = self.open(), self.open()
         people.add(ADA)

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from reconvene.core.definition.workflow import Continue, End, Field, Late, Option
 from reconvene.core.facts.named_people import TEAM, is_name
+from reconvene.language.times import LONGEST
 from reconvene.wire.problems import shown
 from reconvene.wire.reading import Reading
 from reconvene.wire.yaml_reader import Mapping
@@ -26,6 +27,9 @@ def read(reading: Reading, node: Mapping, options: tuple[Option, ...], fields: t
     elif within and remind >= within:
         message = "'remind' is not shorter than 'within': it says how long before the deadline people are reminded"
         reading.add(node.line_of("remind"), message, "such as within: 2d and remind: 8h")
+    for name, seconds in (("within", within), ("remind", remind)):
+        if seconds > LONGEST:
+            reading.add(node.line_of(name), f"'{name}' is longer than ten years", "such as within: 2d")
     _check_enough(reading, who, options)
     return WhoAndWhen(who, within, remind, _late(reading, node, options, fields))
 

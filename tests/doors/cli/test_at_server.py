@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -80,6 +81,57 @@ def test_a_decision_on_what_somebody_else_changed_is_refused_with_the_way_on(
     assert "Bob knows better" in refused.err
     again = next(line for line in refused.err.splitlines() if "--at" in line).split("--at ")[1]
     assert reconvene("--server", url, "decide", run, "--option", "Go on", "--at", again).code == 0
+
+
+@pytest.mark.usefixtures("ada")
+def test_the_way_on_from_a_refusal_has_the_words_and_answers_of_the_person(
+    made: Ground, url: str, reconvene: Command
+) -> None:
+    run = made.parked()
+    reconvene("--server", url, "show", run)
+    reconvene("--home", made.home, "remark", run, "Bob knows better", "--by", "Bob")
+    given = ("--option", "Once more", "--field", "count=3", "--feedback", "it's my words")
+    refused = reconvene("--server", url, "decide", run, *given)
+    offered = next(line for line in refused.err.splitlines() if "--at" in line).split("reconvene ", 1)[1]
+    done = reconvene(*shlex.split(offered))
+    assert done.code == 0, done.err
+    assert "it's my words" in [one.text for one in made.state(run).record.remarks.values()]
+    assert "3" in str(made.state(run).record.decisions)
+
+
+@pytest.mark.usefixtures("ada")
+@pytest.mark.parametrize(
+    ("words", "told", "hint"),
+    [
+        (("show", "nope-1"), "There is no run 'nope-1'", "--server {url} inbox"),
+        (("decide", "{run}", "--option", "Nope"), "error: option 'Nope'", ""),
+        (("decide", "{run}", "--option", "Once more"), "needs your words", "--feedback"),
+        (("decide", "{run}", "--option", "Go on", "--field", "nope=1"), "'nope'", "severity, count"),
+        (("decide", "{run}", "--option", "Go on", "--latest"), "not for servers", "--server {url} show {run}"),
+    ],
+)
+def test_hints_name_what_works_with_a_server(
+    made: Ground, url: str, reconvene: Command, words: tuple[str, ...], told: str, hint: str
+) -> None:
+    run = made.parked()
+    reconvene("--server", url, "show", run)
+    done = reconvene("--server", url, *(word.format(run=run) for word in words))
+    assert done.code == 64
+    assert told in done.err
+    assert hint.format(url=url, run=run) in done.err
+    assert "/api/v1" not in done.err
+
+
+@pytest.mark.usefixtures("ada")
+def test_what_a_server_is_not_asked_is_offered_for_the_place_where_the_home_is(
+    made: Ground, url: str, reconvene: Command
+) -> None:
+    run = made.parked()
+    reconvene("--home", made.home, "abort", run)
+    ended = reconvene("--server", url, "show", run).out + reconvene("--server", url, "remark", run, "late").err
+    assert "reopen" in ended
+    assert f"--server {url} reopen" not in ended
+    assert "where the home is" in ended
 
 
 def test_a_token_lies_in_a_file_that_others_cannot_read(made: Ground, url: str, reconvene: Command) -> None:

@@ -132,7 +132,9 @@ def test_when_both_are_past_nobody_is_reminded_any_more(start: Command, reconven
     """The home was down for a week."""
     start("late: {option: Reject}")
     time.pass_(9 * DAY)
-    assert "the deadline took 'Reject'" in reconvene("tick").out
+    done = reconvene("tick")
+    assert "the deadline took 'Reject'" in done.out
+    assert "resume" not in done.out, "it has ended"
     assert told(reconvene) == ["DecisionRecorded"]
     assert reconvene("show", RUN, "--json").object["status"] == "aborted"
 
@@ -310,3 +312,10 @@ def test_names_that_are_too_few_are_said_by_check(folder: Path, reconvene: Comma
     (folder / "pay.yaml").write_text(flow, encoding="utf-8")
     done = reconvene("check", "pay.yaml")
     assert (done.code, "needs 2 people, and 'who' names 1" in done.out + done.err) == (64, True)
+
+
+def test_a_deadline_in_more_than_ten_years_is_refused(folder: Path, reconvene: Command) -> None:
+    (folder / "pay.yaml").write_text(FLOW.replace("LATE", "").replace("within: 2d", "within: 999999999w"))
+    done = reconvene("check", "pay.yaml")
+    assert done.code == 64
+    assert "'within' is longer than ten years" in done.err + done.out

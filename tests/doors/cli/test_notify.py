@@ -100,6 +100,7 @@ def test_a_destination_is_tested_past_the_outbox(reconvene: Command, own: Path, 
     assert done.out == "hook: sent\nchat: the variable NOT_SET is not set where this runs\n"
     assert reconvene("notify", "test", "hook", "--json", HOOK_SECRET="x").json == [{"name": "hook", "error": ""}]
     assert [one.object["kind"] for one in server.posted] == ["test", "test"]
+    assert len(set(server.ids)) == 2, "who passes over an id that was seen gets both"
     assert "did you mean hook?" in reconvene("notify", "test", "hok").err
 
 

@@ -267,3 +267,27 @@ def test_a_form_of_nobody_is_not_read(made: Ground, people: Set) -> None:
         assert "no longer holds" not in answer.text
         big = client.post("/enter", data={"token": "x" * 5000})
         assert big.status_code == 413
+
+
+def test_who_is_not_admitted_is_told_why(made: Ground, people: Set) -> None:
+    with served(made, Callers("Olga")) as client:
+        assert "Bearer TOKEN" in client.get("/api/v1/me").json()["detail"]
+        assert "another after each start" in _why(client, "nonsense")
+    for person in (Person("ada", "admin"), Person("bob", "viewer")):
+        people.here.add(person)
+    old = people.here.issue("ada", "", _THEN, _THEN)[1]
+    gone, token = people.here.issue("ada", "", _THEN, _LATER)
+    people.here.revoke(gone.id, "2026-02-03T04:05:06.000Z")
+    removed = people.here.issue("bob", "", _THEN, _LATER)[1]
+    people.here.remove("bob")
+    with served(made, people.callers) as client:
+        assert _why(client, old) == f"This token ran out at {_THEN}."
+        assert _why(client, token) == "This token was revoked at 2026-02-03T04:05:06.000Z."
+        for other in (removed, "rcv_nonsense"):
+            assert "unknown here" in _why(client, other)
+
+
+def _why(client: TestClient, token: str) -> str:
+    told = client.get("/api/v1/me", headers={"authorization": f"Bearer {token}"})
+    assert told.status_code == 401
+    return str(told.json()["detail"])

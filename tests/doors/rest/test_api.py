@@ -11,10 +11,12 @@ from starlette.testclient import TestClient
 
 from commands import Command
 from reconvene.app import index
-from reconvene.doors.http.callers import Role
+from reconvene.doors.http.callers import Callers, Role
+from reconvene.doors.rest import looking
 from reconvene.doors.rest.routes import OPERATIONS, PREFIX
+from reconvene.doors.web.app import application
 from reconvene.wire.workflow_file import parse_workflow
-from served_home import DRAFT, Ground
+from served_home import DRAFT, HOST, Ground, service_of
 
 API = "/api/v1"
 
@@ -155,7 +157,7 @@ def test_a_remark_that_came_meanwhile_is_told_once_and_deciding_anyway_is_on_rec
         ({"remarks": [{"text": "x", "on": {"path": "draft.md", "version": "0", "first": 1}}]}, "path"),
         ({"remarks": [{"text": ""}]}, "remarks[0].text"),
         ({"option": 3}, "option"),
-        ({"more": 3}, "body"),
+        ({"more": 3}, "more"),
     ],
 )
 def test_what_does_not_fit_is_named(made: Ground, client: TestClient, body: dict[str, object], field: str) -> None:
@@ -321,6 +323,87 @@ def test_a_request_that_was_refused_can_be_sent_again_with_its_key(made: Ground,
     run, ada = made.parked(), {**made.person("ada"), "idempotency-key": "abc-2"}
     assert client.post(f"{API}/runs/{run}/fork", json={"at": 99_999}, headers=ada).status_code == 422
     assert client.post(f"{API}/runs/{run}/fork", json={"at": 99_999}, headers=ada).status_code == 422
+
+
+def test_two_requests_with_one_key_at_once_are_told_apart_from_a_stale_decision(made: Ground) -> None:
+    run, ada = made.parked(), {**made.person("ada"), "idempotency-key": "abc-3"}
+    service, callers = service_of(made), Callers("Olga")
+    callers.find = made.find  # type: ignore[method-assign]
+    service.under_way.add(("ada", "abc-3"))
+    with TestClient(application(service, callers, [HOST]), f"http://{HOST}") as client:
+        told = client.post(f"{API}/runs/{run}/fork", json={"at": 1}, headers=ada)
+        assert (told.status_code, told.json()["title"], "version" in told.json()) == (409, "Under way", False)
+        assert client.post(f"{API}/runs/{run}/fork", json={"at": 99_999}, headers=made.person("ada")).status_code == 422
+
+
+# --- what does not fit is named ---
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body", "field"),
+    [
+        ("GET", "/runs?after=garbage", None, "after"),
+        ("GET", "/runs?nonsense=1", None, "nonsense"),
+        ("GET", "/runs/RUN/diff?old=garbage", None, "old"),
+        ("GET", "/runs/RUN/outputs?round=abc", None, "round"),
+        ("POST", "/runs/RUN/fork", {}, "at"),
+        ("POST", "/runs/RUN/fork", {"at": 1, "on": 2}, "on"),
+        ("POST", "/runs/RUN/reopen", {}, "run"),
+        ("POST", "/runs/RUN/remarks", {"remarks": [{"text": "a", "target": "nobody"}]}, "target"),
+        ("POST", "/runs/RUN/remarks", {"remarks": [{"text": "a", "x": "b"}]}, "remarks[0].x"),
+    ],
+)
+def test_whatever_is_asked_for_what_does_not_fit_is_named(
+    made: Ground, client: TestClient, method: str, path: str, body: object, field: str
+) -> None:
+    address = f"{API}{path.replace('RUN', made.parked())}"
+    told = client.request(method, address, json=body, headers=made.person("ada"))
+    assert (told.status_code, told.json().get("field")) == (422, field), told.text
+
+
+def test_a_key_without_end_is_named(made: Ground, client: TestClient) -> None:
+    headers = {**made.person("ada"), "idempotency-key": "k" * 300}
+    told = client.post(f"{API}/runs/{made.parked()}/fork", json={"at": 1}, headers=headers)
+    assert (told.status_code, told.json()["field"]) == (422, "Idempotency-Key")
+
+
+def test_a_name_that_stands_twice_in_a_body_is_refused_and_nothing_is_lost(made: Ground, client: TestClient) -> None:
+    run, headers = made.parked(), {**made.person("ada"), "content-type": "application/json"}
+    body = '{"remarks":[{"text":"one"}],"remarks":[{"text":"two"}]}'
+    told = client.post(f"{API}/runs/{run}/remarks", content=body, headers=headers)
+    assert (told.status_code, told.json()["field"]) == (422, "remarks")
+    assert not made.state(run).record.remarks
+    inner = '{"remarks":[{"text":"one","text":"two"}]}'
+    assert client.post(f"{API}/runs/{run}/remarks", content=inner, headers=headers).status_code == 422
+
+
+def test_the_same_remark_again_is_told(made: Ground, client: TestClient) -> None:
+    run, ada = made.parked(), made.person("ada")
+    first, second = (
+        client.post(f"{API}/runs/{run}/remarks", json={"remarks": [{"text": "shorter"}]}, headers=ada).json()
+        for _ in range(2)
+    )
+    assert "nothing_to_do" not in first
+    assert (second["remarks"], second["nothing_to_do"]) == ([], True)
+    assert "FB-001" in second["note"]
+
+
+def test_outputs_go_page_by_page_where_they_are_long(
+    made: Ground, client: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    flow = "name: three\nagents: {a: {}, b: {}, c: {}}\nphases: [{id: draft, agents: [a, b, c]}]\n"
+    run, ada = made.engine.start(parse_workflow(flow), by="Olga"), made.person("ada")
+    made.drive(run)
+    address = f"{API}/runs/{run}/outputs"
+    whole = client.get(address, headers=ada).json()
+    assert (len(whole["attempts"]), whole["next"]) == (3, 0)
+    monkeypatch.setattr(looking, "_LONG_PAGE", 1)
+    found, after = list[Any](), 0
+    while not found or after:
+        page = client.get(f"{address}?after={after}", headers=ada).json()
+        assert len(page["attempts"]) == 1
+        found, after = [*found, *page["attempts"]], page["next"]
+    assert found == whole["attempts"]
 
 
 # --- uploads ---

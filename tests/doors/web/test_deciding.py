@@ -97,6 +97,20 @@ def test_a_remark_on_a_line_is_about_the_version_that_was_shown(made: Ground, br
     assert said.lines == "draft.md:3"
 
 
+def test_a_rendered_document_has_line_numbers_as_written(made: Ground, browser: TestClient) -> None:
+    run = made.parked()
+    assert '&amp;as=written">as written</button>' in browser.get(f"/runs/{run}/decide").text
+    html = browser.get(f"/runs/{run}/decide?file=draft.md&as=written").text
+    assert '<td class="says" data-line="3">Revenue is 850.</td>' in html
+    button = re.search(r'formaction="([^"]*line=3)">3</button>', html)
+    assert button
+    answer = browser.post(button[1].replace("&amp;", "&"), data=_sent(html, words="typed"))
+    about = browser.get(answer.headers["location"]).text
+    assert ">draft.md:3</code>" in about
+    assert ">typed</textarea>" in about
+    assert 'data-line="3"' in about, "the lines stay in view"
+
+
 def test_a_stale_page_says_what_changed_keeps_what_was_typed_and_decides_anyway(
     made: Ground, browser: TestClient
 ) -> None:
@@ -123,6 +137,9 @@ def test_what_does_not_fit_is_said_and_what_was_typed_is_kept(made: Ground, brow
     assert wrong.status_code == 422
     assert "Not recorded." in wrong.text
     assert ">many</textarea>" in wrong.text
+    assert "The answer to “How many?” must be a number" in wrong.text
+    assert '<a href="#field-count">Go to it</a>' in wrong.text
+    assert 'aria-invalid="true"' in wrong.text
     nothing = browser.post(f"/runs/{run}/decide", data=_sent(html, words="w"))
     assert "choose an option first" in nothing.text
     silent = browser.post(f"/runs/{run}/decide", data=_sent(html, option="Once more"))
@@ -140,6 +157,7 @@ def test_whoever_may_only_read_or_remark_cannot_decide(made: Ground) -> None:
             assert ("your-words" in html) == (role == "reviewer")
             answer = client.post(f"/runs/{run}/decide", data=_sent(html, option="Go on"), follow_redirects=False)
             assert answer.status_code == 403
+            assert "takes the role decider" in answer.text
     assert not made.state(run).record.decisions
 
 
@@ -211,7 +229,10 @@ def test_a_run_that_does_not_wait_says_so(made: Ground, browser: TestClient) -> 
 
 
 def test_there_is_no_such_run(browser: TestClient) -> None:
-    assert browser.get("/runs/nobody-1/decide").status_code == 404
+    nothing = browser.get("/runs/nobody-1/decide")
+    assert nothing.status_code == 404
+    assert "/api/" not in nothing.text
+    assert 'href="/runs"' in nothing.text
     assert HOST in str(browser.base_url)
 
 

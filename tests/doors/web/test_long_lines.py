@@ -62,9 +62,7 @@ def test_what_became_of_remarks_is_worked_out_once_for_all_who_look(
     worked, read = list[str](), list[int]()
     made_of, stated = measures._ledger, terms.StatedIn.__init__
     monkeypatch.setattr(measures, "_ledger", lambda engine, run: (worked.append(run), made_of(engine, run))[1])
-    monkeypatch.setattr(
-        terms.StatedIn, "__init__", lambda self, text: (read.append(len(text)), stated(self, text))[1]
-    )
+    monkeypatch.setattr(terms.StatedIn, "__init__", lambda self, text: (read.append(len(text)), stated(self, text))[1])
     run, ada = made.parked(), made.person("ada")
     with made.serving() as client:
         for address in (f"/runs/{run}/decide", f"/api/v1/runs/{run}", f"/api/v1/runs/{run}/ledger"):

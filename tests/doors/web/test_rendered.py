@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from reconvene.doors.web.rendered import LONGEST, by_lines, by_words, code, document, markdown
+from reconvene.doors.web.rendered import LONGEST, by_lines, by_words, code, document, lines, markdown
 
 HOSTILE = (
     "<script>alert(1)</script>",
@@ -88,3 +88,25 @@ def test_lines_that_are_the_same_are_counted() -> None:
     assert (rows[-1].was_line, rows[-1].was, rows[-1].line, rows[-1].now) == (5, "<del>e</del>", 5, "<ins>E</ins>")
     assert more == 0
     assert by_lines("", "\n".join(map(str, range(500))), most=10)[1] == 490
+
+
+@pytest.mark.parametrize("hidden", ["\u200b", "\u2060", "\ufeff", "\u00ad", "\u3164", "\U000e0041", "\u202e"])
+def test_nothing_is_there_that_cannot_be_seen(hidden: str) -> None:
+    text = f"Pay a{hidden}da, `co{hidden}de` and &#{ord(hidden)};more.\n\n```python\nx = 'a{hidden}'\n```\n"
+    assert hidden not in str(markdown(text))
+    assert hidden not in str(code(text, "python"))
+    sides = by_words(f"a{hidden} b", f"a{hidden} c")
+    assert hidden not in str(sides.was) + str(sides.now)
+    assert not any(hidden in line for line in lines(text))
+
+
+def test_what_joins_letters_and_signs_stays() -> None:
+    assert "\u200d" in str(markdown("👩\u200d🚒"))
+    assert "\u200c" in str(markdown("می\u200cخواهم"))
+
+
+def test_a_paragraph_of_several_lines_says_where_each_begins() -> None:
+    html = str(markdown("# T\n\nOne *two\nthree* four  \nfive.\n"))
+    assert (
+        '<p data-line="3-5">One <em>two<span data-at="4"></span>\nthree</em> four<br><span data-at="5"></span>' in html
+    )

@@ -120,3 +120,17 @@ def test_a_viewer_sees_everything_and_can_do_nothing(tmp_path: Path) -> None:
         for act, said in (("abort", {}), ("fork", {"at": "5"}), ("companion", {"question": "Why?"})):
             assert client.post(f"/runs/{run}/{act}", data=said, headers=vera).status_code == 403
         assert made.state(run).status == "waiting"
+
+
+def test_a_phase_has_one_number(desk: Desk) -> None:
+    """Where the workflow numbers its phases, they are not numbered again; a part of a phase says so."""
+    numbered = Parsed(desk.get("/runs/SCENARIO-2026-001/decide")).text
+    assert "Phase 2: Predetermined elements, round 2" in numbered
+    assert "phase 4 of 16" not in numbered
+    assert " of 16" not in numbered
+    assert "phase 1 of 2, part 1 of 2" in Parsed(desk.get("/runs/job-1/decide")).text
+
+
+def test_who_wrote_is_named_once_in_all_that_is_new(desk: Desk) -> None:
+    assert "wrote economist economist" not in Parsed(desk.get("/runs/SCENARIO-2026-001/decide")).text
+    assert "wrote economist" in Parsed(desk.get("/runs/SCENARIO-2026-001/decide")).text

@@ -44,8 +44,10 @@ def without_address(text: str, url: str, secret: str = "") -> str:
     pieces |= set(re.split(r"[/?&=:;,@+#]", f"{parts.path}?{parts.query}#{parts.fragment}"))
     pieces |= {unquote(piece) for piece in pieces}
     for piece in sorted(pieces - {parts.hostname}, key=len, reverse=True):
-        if len(piece) >= _LEAST:
-            text = text.replace(piece, "[…]")
+        if len(piece) >= _LEAST:  # whole words only: the path /redir says nothing of a redirect
+            text = re.sub(rf"(?<!\w){re.escape(piece)}(?!\w)", "[…]", text)
+    if secret:
+        text = text.replace(secret, "[…]")
     return " ".join(text.split())[:_MOST]
 
 

@@ -73,10 +73,18 @@ class Contents:
         if not found:
             raise StoreError(
                 f"The store {self._path} holds no content with the digest {digest}.",
-                hint="If a log refers to it, the store is damaged: restore it from a backup.",
+                hint="If a log refers to it, the store is damaged: restore it from a backup (reconvene restore).",
             )
+        from reconvene.core.facts.ids import digest_of
+
         row = Row(*found[0])
-        return self._put_together(row) if row.packed == LIST else unpack(self._path, *row[1:])
+        data = self._put_together(row) if row.packed == LIST else unpack(self._path, *row[1:])
+        if digest_of(data) != digest:
+            raise StoreError(
+                f"The store {self._path} holds other bytes than the content {digest}.",
+                hint="The store is damaged: restore it from a backup. See what else is damaged: reconvene verify",
+            )
+        return data
 
     def _in_pieces(self, long: Mapping[str, bytes]) -> list[Row]:
         from reconvene.wire.content_pieces import Cutter
@@ -100,16 +108,9 @@ class Contents:
         return known | found
 
     def _put_together(self, top: Row) -> bytes:
-        from reconvene.core.facts.ids import digest_of
         from reconvene.wire.content_pieces import put_together
 
-        data = put_together(top.data, self._fetch)
-        if digest_of(data) != top.digest:
-            raise StoreError(
-                f"The store {self._path} holds pieces that do not make up the content {top.digest}.",
-                hint="The store is damaged: restore it from a backup.",
-            )
-        return data
+        return put_together(top.data, self._fetch)
 
     def _fetch(self, names: list[str]) -> dict[str, bytes]:
         rows = self._ask(_READ_THESE, list(dict.fromkeys(names)))
@@ -142,5 +143,5 @@ def unpack(path: str, packed: int, data: bytes) -> bytes:
     except zlib.error as error:
         raise StoreError(
             f"The store {path} holds content that cannot be unpacked ({error}).",
-            hint="The store is damaged: restore it from a backup.",
+            hint="The store is damaged: restore it from a backup (reconvene restore).",
         ) from error

@@ -17,6 +17,7 @@ from contextlib import contextmanager
 from reconvene.adapters.shared.private_folders import make_private_folder
 from reconvene.adapters.shared.sqlite_faults import store_error
 from reconvene.core.facts.actors import ROLES, Role
+from reconvene.core.person.lookalikes import skeleton
 from reconvene.errors import StoreError, UserError
 from reconvene.people_ports import Person, Token
 
@@ -62,12 +63,16 @@ class SqlitePeople:
         where = "WHERE digest = ? AND revoked = '' AND expires > ?"
         return next((Token(*row) for row in self._rows(f"{_TOKEN} {where}", _digest(token), now)), None)
 
+    def known_token(self, token: str) -> Token | None:
+        return next((Token(*row) for row in self._rows(f"{_TOKEN} WHERE digest = ?", _digest(token))), None)
+
     def add(self, person: Person) -> None:
         with self._writing() as database:
             if database.execute("SELECT 1 FROM people WHERE name = ?", (person.name,)).fetchone():
                 raise UserError(
                     f"there is somebody called {person.name} here", hint=f"reconvene people change {person.name} …"
                 )
+            _require_unlike(database, person.name)
             _require_free(database, person)
             database.execute("INSERT INTO people VALUES (?, ?, ?, ?)", _row(person))
 
@@ -176,6 +181,16 @@ def _role(database: sqlite3.Connection, name: str) -> str:
     if found is None:
         raise UserError(f"there is nobody called {name!r} here", hint="see who is: reconvene people")
     return str(found[0])
+
+
+def _require_unlike(database: sqlite3.Connection, name: str) -> None:
+    """Who reads a name must know who is meant."""
+    alike = [one for (one,) in database.execute("SELECT name FROM people") if skeleton(one) == skeleton(name)]
+    if alike:
+        raise UserError(
+            f"{name} would be taken for {alike[0]}, who is here already",
+            hint="take a name that looks different; --account says which account is theirs",
+        )
 
 
 def _require_free(database: sqlite3.Connection, person: Person) -> None:

@@ -10,7 +10,7 @@ import click
 from reconvene.authority import require_person
 from reconvene.doors.cli.common import COUNT, EXIT_CODES, Call, answer, command, put, put_json, say
 from reconvene.doors.cli.server_client import ServerClient
-from reconvene.errors import StaleDecision, UserError
+from reconvene.errors import Refused, StaleDecision, UserError
 
 if TYPE_CHECKING:
     from reconvene.app.index import Listed
@@ -120,7 +120,10 @@ Examples:
 @click.option(
     "--at", default="", metavar="VERSION", help="The version that you saw; without it, the last one shown to you."
 )
-def decide(call: Call, run: str, option: str, fields: tuple[str, ...], feedback: tuple[str, ...], at: str) -> int:
+@click.option("--latest", is_flag=True, hidden=True)
+def decide(
+    call: Call, run: str, option: str, fields: tuple[str, ...], feedback: tuple[str, ...], at: str, latest: bool
+) -> int:
     """Answer the open checkpoint of RUN. Whoever drives there goes on with it.
 
     You decide what you saw. Where somebody else changed it since, the decision is refused, with the difference and the
@@ -132,6 +135,9 @@ def decide(call: Call, run: str, option: str, fields: tuple[str, ...], feedback:
     from reconvene.doors.cli.stops import headline
 
     require_person("to decide")
+    if latest:
+        look = call.command("show", run)
+        raise UserError("--latest is not for servers: a decision there names what was shown", hint=f"see: {look}")
     server, path = ServerClient(call.server), f"/runs/{quote(run, safe='')}"
     version = at or server.get(f"{path}/shown").value["version"]
     if not version:
@@ -146,8 +152,16 @@ def decide(call: Call, run: str, option: str, fields: tuple[str, ...], feedback:
         told = server.post(f"{path}/decision", body, If_Match=f'"{version}"').value
     except StaleDecision as error:
         if error.now:
-            again = call.command("decide", run, "--option", option, "--at", error.now)
+            given = [word for one in fields for word in ("--field", one)]
+            given += [word for one in feedback for word in ("--feedback", one)]
+            again = call.command("decide", run, "--option", option, *given, "--at", error.now)
             error.hint = f"look at it: {call.command('show', run)}\n  decide it as it is: {again}"
+        raise
+    except Refused as error:
+        if error.field == "remarks":
+            error.hint = 'say it with --feedback "…"'
+        elif error.field and not error.hint:
+            error.hint = f"answer it with --field {error.field}=…" if error.field in error.message else ""
         raise
     note_, more = told.pop("note", ""), {"nothing_to_do": True} if told.pop("nothing_to_do", False) else {}
     summary: Run = convert(told, Run)

@@ -56,6 +56,7 @@ EXIT_CODES = {"completed": 0, "failed": 1, "aborted": 2, "waiting": 3, "paused":
 OPEN = ("waiting", "paused", "running")
 HOME_HELP = "Where state lives; else RECONVENE_HOME, else .reconvene here or above."
 _CALL = "reconvene.call"  # where the context keeps it
+AT_SERVER = ("inbox", "show", "remark", "decide")  # with --server, of doors/cli/at_server.py
 _WITHOUT_HOME = ("check", "completion", "demo", "doctor", "eject", "schema", "workflows")
 
 
@@ -89,6 +90,8 @@ class Call(NamedTuple):
     def command(self, *words: str) -> str:
         """A command to paste that finds the same state, also in a shell without the variable that named it here."""
         if self.server:
+            if words and words[0] not in AT_SERVER:
+                return f"{command_line(*words)}  # where the home is"
             return command_line("--server", self.server, *words)
         return command_line(*(() if is_found_without_name(self.home) else ("--home", self.home)), *words)
 
@@ -185,12 +188,24 @@ def _nearest(name: str, own: T) -> T:
 def pasted(text: str) -> str:
     """Words of the engine, in which every command finds the state of this call. The engine knows no homes."""
     call = click.get_current_context().meta.get(_CALL)
-    if "reconvene " not in text or not isinstance(call, Call) or not holds_store(call.home):
+    if "reconvene " not in text or not isinstance(call, Call):
+        return text
+    if call.server:
+        return _pasted_at_server(call, text)
+    if not holds_store(call.home):
         return text
     root = click.get_current_context().find_root()
     names = root.command.list_commands(root) if isinstance(root.command, click.Group) else []
     verbs = "|".join(name for name in names if name not in _WITHOUT_HOME)
     return re.sub(rf"(?<![\w/.-])reconvene (?=(?:{verbs})\b)", lambda _: f"{call.command()} ", text)
+
+
+def _pasted_at_server(call: Call, text: str) -> str:
+    """What can be asked of a server is asked of this one; the rest is done where the home is, which is said."""
+    of_server = rf"(?<![\w/.-])reconvene (?=(?:{'|'.join(AT_SERVER)})\b)"
+    done = re.sub(of_server, lambda _: f"{call.command()} ", text)
+    elsewhere = re.search(r"(?<![\w/.-])reconvene (?!--server)[a-z]", done) and "where the home is" not in done
+    return f"{done} (where the home is, not with --server)" if elsewhere else done
 
 
 def put(text: str = "") -> None:
@@ -260,9 +275,22 @@ def put_none(call: Call, text: str) -> None:
     """This text for an empty list; where nobody has started a run yet, where one was looked for and how to begin."""
     if is_there(call.place):
         put(text)
+        _tell_strays(call)
     else:
         start = call.command("run", "WORKFLOW")
         put(f"no runs here ({call.place.told})\nstart one with: {start}, or see one at work: reconvene demo")
+
+
+def _tell_strays(call: Call) -> None:
+    """A list may be empty because the store is."""
+    from reconvene.app.strays import folders, strays, told
+
+    if not folders(call.home):
+        return
+    log = open_home(call).log
+    if not log.runs() and (names := strays(log, call.home)):
+        note(told(names, all_of_them=True))
+        note(f"look: {call.command('doctor')}; put it back from a backup: {call.command('restore', 'FILE')}")
 
 
 def open_run(call: Call, given: str | None) -> tuple[Engine, str]:

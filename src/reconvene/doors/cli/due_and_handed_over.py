@@ -32,25 +32,27 @@ def tick(call: Call) -> int:
     had go on are driven by a worker, or by `reconvene resume`.
     """
     require_person("to do what is due")
-    done = _lapsed(call) if is_there(call.place) else []
+    done, ended = _lapsed(call) if is_there(call.place) else ([], set[str]())
     if call.as_json:
         put_json([to_builtins(one) for one in done])
     for one in () if call.as_json else done:
         put(f"{one.run}  {one_line(one.text, 300)}")
-        if one.what == "decided":
+        if one.what == "decided" and one.run not in ended:
             put(f"  go on with: {call.command('resume', one.run)}")
     if not done and not call.as_json:
         put_none(call, "nothing is due")
     return 1 if any(one.what == "failed" for one in done) else 0
 
 
-def _lapsed(call: Call) -> list[Lapsed]:
+def _lapsed(call: Call) -> tuple[list[Lapsed], set[str]]:
+    """What was done, and which of these runs have ended."""
     from reconvene.app.lapsing import lapse_all
     from reconvene.doors.cli.sent_along import messages_sent
 
     engine = open_home(call)
     with messages_sent(call, engine.log):
-        return list(lapse_all(engine))
+        done = list(lapse_all(engine))
+    return done, {one.run for one in done if engine.load(one.run).ended}
 
 
 @command("""

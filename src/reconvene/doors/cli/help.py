@@ -11,7 +11,7 @@ import click
 
 from reconvene.doors.cli.common import Call, answer, binds, command, note, put, put_json, put_table, say
 from reconvene.doors.cli.text import clean
-from reconvene.errors import UserError, WorkflowError
+from reconvene.errors import ReconveneError, UserError, WorkflowError
 from reconvene.home import SERVERS, is_there
 from reconvene.language.counting import counted
 
@@ -134,7 +134,8 @@ Examples:
 @binds
 @click.option("--forget", is_flag=True, help="Ask servers of your own anew whether they take a JSON schema.")
 def doctor(call: Call, workflow: str | None, forget: bool) -> int:
-    """What this machine offers: Python, SQLite, where state lives, and what can play an agent.
+    """What this machine offers: Python, SQLite, where state lives, and what can play an agent; and whether what is in
+    the home fits together, as `verify` finds it. Exit code 1 where it does not.
 
     Removes worktrees of projects that ended runs have left behind; their branches stay. With WORKFLOW: one tiny real
     call to each model and program that its agents are done by, with seconds, tokens and cost; exit code 1 where one of
@@ -151,15 +152,17 @@ def doctor(call: Call, workflow: str | None, forget: bool) -> int:
     from reconvene.adapters.agents.auto import describe
 
     python = ("python", True, ".".join(map(str, sys.version_info[:3])))  # an older one does not come this far
-    rows = [python, _sqlite(), _home(call), _git(), *_worktrees(call), *_sandbox()]
+    own = _in_home(call)
+    rows = [python, _sqlite(), _home(call), *own, _git(), *_worktrees(call), *_sandbox()]
     rows += [*describe(os.environ), *_servers(call)]
+    code = 0 if all(ok for _, ok, _ in own) else 1
     if call.as_json:
         put_json([{"what": what, "ok": ok, "detail": detail} for what, ok, detail in rows])
-        return 0
+        return code
     wide = max(len(what) for what, _, _ in rows)
     for what, ok, detail in rows:
-        put(f"{'✓' if ok else '–'} {what.ljust(wide)}  {detail}")
-    return 0
+        put(f"{'✓' if ok else '✗' if (what, ok, detail) in own else '–'} {what.ljust(wide)}  {detail}")
+    return code
 
 
 Row = tuple[str, bool, str]
@@ -178,6 +181,18 @@ def _home(call: Call) -> Row:
     near = next(folder for folder in (home, *home.parents) if folder.exists())
     fine = near.is_dir() and os.access(near, os.W_OK)
     return "state", fine, f"{home}" + ("" if fine else ": cannot be written; choose another with --home DIR")
+
+
+def _in_home(call: Call) -> list[Row]:
+    try:
+        there = is_there(call.place)
+    except ReconveneError as error:
+        return [("runs", False, f"{error.message} {error.hint}")]
+    if not there:
+        return []
+    from reconvene.doors.cli.home_health import home_rows
+
+    return home_rows(call)
 
 
 def _servers(call: Call) -> list[Row]:

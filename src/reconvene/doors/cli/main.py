@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 import click
 
-from reconvene.doors.cli.common import HOME_HELP
+from reconvene.doors.cli.common import AT_SERVER, HOME_HELP
 from reconvene.doors.cli.text import clean, nearest, to_json
 from reconvene.errors import ReconveneError, StaleDecision
 from reconvene.settings import debugging
@@ -63,6 +63,8 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "verify": ("verify", "verify", "Whether what is stored of a run fits together."),
     "export": ("exchange", "export_command", "Write a run into one file, to take it elsewhere."),
     "import": ("exchange", "import_command", "Take a run in that was exported elsewhere."),
+    "backup": ("backing_up", "backup", "Write the whole home into one file, while others work in it."),
+    "restore": ("backing_up", "restore", "Put a home back from such a file."),
     "delete": ("delete", "delete", "Delete a run for good, with what no other run needs."),
     "eject": ("eject", "eject", "A copy of a packaged workflow, to change."),
     "notify": ("notify", "notify", "Where messages go, what waits to be sent, what went wrong; test, retry, send."),
@@ -81,7 +83,6 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "demo": ("demo", "demo", "See agents, a checkpoint and feedback at work, offline."),
 }
 
-AT_SERVER = ("inbox", "show", "remark", "decide")  # with --server, of doors/cli/at_server.py
 
 # How --help lists them. What is in no group is listed last.
 GROUPS: dict[str, tuple[str, ...]] = {
@@ -91,7 +92,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "Mend": ("upgrade", "reopen", "limit"),
     "Look": ("runs", "show", "output", "calls", "comments", "ledger", "rounds", "gaps", "view", "stats", "log"),
     "Files and history": ("files", "diff", "take", "fork"),
-    "What is stored": ("verify", "export", "import", "delete"),
+    "What is stored": ("verify", "backup", "restore", "export", "import", "delete"),
     "Workflows": ("workflows", "check", "schema", "eject"),
     "People and deadlines": ("people", "assign", "tick"),
     "Browser and other programs": ("serve", "notify", "mcp"),

@@ -16,7 +16,7 @@ from urllib.error import HTTPError, URLError
 from urllib.parse import quote, urlsplit
 from urllib.request import HTTPRedirectHandler, ProxyHandler, Request, build_opener
 
-from reconvene.errors import Forbidden, ReconveneError, StaleDecision, StoreError, UserError
+from reconvene.errors import Forbidden, ReconveneError, Refused, StaleDecision, StoreError, UserError
 from reconvene.settings import TOKEN_VARIABLE, own_folder, person_token
 
 _HERE = ("127.0.0.1", "localhost", "::1")
@@ -79,7 +79,7 @@ class ServerClient:
         except (URLError, HTTPException, OSError) as error:
             why = getattr(error, "reason", error)
             raise StoreError(
-                f"{self._url} cannot be reached: {why}", hint="is it running there? reconvene serve"
+                f"{self._url} cannot be reached: {why}", hint="is it running there? It is started with: reconvene serve"
             ) from None
 
     def _error(self, status: int, told: object) -> ReconveneError:
@@ -87,16 +87,26 @@ class ServerClient:
         detail, hint = str(said.get("detail") or f"{self._url} answered {status}"), str(said.get("hint") or "")
         if status == 401:
             return UserError(
-                f"{self._url} does not know who you are: the token ran out, was revoked, or is another home's",
-                hint="ask an admin for one: reconvene people token NAME",
+                f"{self._url} does not know who you are: {detail}",
+                hint="ask an admin for a token; there: reconvene people token NAME",
             )
-        if status == 409:
+        if status == 409 and "version" in said:
             changes = tuple(str(one) for one in said.get("changes", ()))
             return StaleDecision(detail, changes=changes, hint=hint, now=str(said.get("version") or ""))
         if status == 403:
             return Forbidden(detail, hint=hint)
-        field = f"{said['field']}: " if said.get("field") else ""
-        return StoreError(detail, hint=hint) if status >= 500 else UserError(f"{field}{detail}", hint=hint)
+        hint = _for_people(hint)
+        field = str(said.get("field") or "")
+        if status == 422:
+            return Refused(detail if not field or field in detail else f"{field}: {detail}", hint=hint, field=field)
+        return StoreError(detail, hint=hint) if status >= 500 else UserError(detail, hint=hint)
+
+
+def _for_people(hint: str) -> str:
+    """A hint to programs, in words of the command line; "" where there are none."""
+    if "/api/v1/runs lists them" in hint:
+        return "see what there is: reconvene inbox"
+    return "" if "/api/v1" in hint or hint.startswith('Add "') else hint
 
 
 def _decoded(data: bytes) -> Any:

@@ -152,6 +152,22 @@ class Callers:
         session = asks.cookies.get(COOKIE, "")
         return self._fresh(session, cookie=True) if session else None
 
+    def why_unknown(self, asks: HTTPConnection) -> str:
+        """Why whoever asks is nobody here; told only to who holds what was once a token."""
+        named = asks.headers.getlist("authorization")
+        kind, _, token = (named[0] if len(named) == 1 else "").partition(" ")
+        if kind.casefold() != "bearer" or not token.strip():
+            return "Send one token: Authorization: Bearer TOKEN."
+        if not self.are_set_up:
+            return "This is not the token of this server's link, which is another after each start."
+        assert self._people is not None
+        found = self._people.known_token(token.strip())
+        if found is None:
+            return "This token is unknown here: it is another home's, or its person was removed."
+        if found.revoked:
+            return f"This token was revoked at {found.revoked}."
+        return f"This token ran out at {found.expires}."
+
     def _fresh(self, shown: str, *, cookie: bool) -> Caller | None:
         """Looked up once a second at most."""
         key, now = _key(shown, cookie=cookie), time.monotonic()

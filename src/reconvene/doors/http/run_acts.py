@@ -126,9 +126,7 @@ async def fork(service: Service, caller: Caller, run: str, at: int) -> Run:
         require_run(engine, run)
         if not 1 <= at <= engine.log.head(run):
             raise WrongField("at", f"{run} has no event {at}: it has {engine.log.head(run)}")
-        made = engine.fork(
-            run, at=at, by=caller.name, door=caller.door, actor=caller.actor, request=caller.request
-        )
+        made = engine.fork(run, at=at, by=caller.name, door=caller.door, actor=caller.actor, request=caller.request)
         return queries.summary(engine, made)
 
     return await service.change(run, work)

@@ -45,12 +45,17 @@ def status_of(error: ReconveneError) -> int:
     return next((status for kind, status in _STATUSES if isinstance(error, kind)), 500)
 
 
-def told(error: ReconveneError) -> Response:
+def told(error: ReconveneError, *, field: str = "") -> Response:
+    """`field`: what does not fit, where the error does not say it."""
     more: dict[str, object] = {}
+    if isinstance(error, Busy):
+        more["title"] = "Busy"
     if isinstance(error, StaleDecision):
         more = {"changes": error.changes, "version": error.now}
     if isinstance(error, Refused) and error.field:
         more["field"] = error.field
+    elif field and status_of(error) == 422:
+        more["field"] = field
     return problem(status_of(error), error.message, _hint(error), **more)
 
 

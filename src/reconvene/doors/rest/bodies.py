@@ -52,11 +52,6 @@ class LedgerPage(Query, frozen=True):
     limit: Limit = 200
 
 
-class Outputs(Query, frozen=True):
-    agent: Short = ""
-    round: Annotated[str, Meta(max_length=20, description="2, or R7; else the last one.")] = ""
-
-
 class Between(Query, frozen=True):
     old: Annotated[str, Meta(max_length=20)] = ""
     new: Annotated[str, Meta(max_length=20)] = ""
@@ -258,13 +253,6 @@ class Versions(Struct, frozen=True):
 class Diff(Struct, frozen=True):
     run: str
     diff: str
-
-
-class AttemptsShown(Struct, frozen=True):
-    """Each attempt with its prompt, reply and output as texts."""
-
-    run: str
-    attempts: tuple[dict[str, Any], ...]
 
 
 class Rounds(Struct, frozen=True):

@@ -21,6 +21,7 @@ from reconvene.app.views.remark_lives import ledger_of, page_of
 from reconvene.doors.http.acts import last_shown, note_shown, require_run
 from reconvene.doors.http.refusals import Missing
 from reconvene.doors.rest import bodies
+from reconvene.doors.rest.record_bodies import AttemptsShown, Outputs
 from reconvene.errors import StoreError, UserError
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 _CHUNK = 500  # rows that are looked through at once
 _PARTS = ("prompt", "reply", "output")
+_LONG_PAGE = 4_000_000  # characters after which a page ends
 
 
 async def of_run(asked: Asked, look: Callable[[Engine, str], T]) -> T:
@@ -210,13 +212,20 @@ async def diff(asked: Asked) -> object:
 
 
 async def outputs(asked: Asked) -> object:
-    query = asked.query(bodies.Outputs)
+    query = asked.query(Outputs)
 
     def look(engine: Engine, run: str) -> object:
         if not query.agent and not query.round and not queries.attempts(engine, run):
-            return bodies.AttemptsShown(run, ())
+            return AttemptsShown(run, ())
         rows = queries.wrote(engine, run, query.agent, query.round)
-        return bodies.AttemptsShown(run, tuple(_attempt(engine, row) for row in rows))
+        found, size = list[dict[str, Any]](), 0
+        for row in rows[query.after : query.after + query.limit]:
+            found.append(_attempt(engine, row))
+            size += sum(len(found[-1][part]) for part in _PARTS)
+            if size > _LONG_PAGE:
+                break
+        after = query.after + len(found)
+        return AttemptsShown(run, tuple(found), after if after < len(rows) else 0)
 
     return await of_run(asked, look)
 

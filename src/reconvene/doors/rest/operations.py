@@ -5,6 +5,7 @@ One table of these (`routes.py`) makes both the routes and the OpenAPI document:
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
@@ -24,6 +25,8 @@ Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
 
 MOST_BODY = 2 * 1024 * 1024  # bytes of JSON
 _DEEPEST = 60  # levels of JSON
+_MOST_NAMES = 1_000  # of an object that are counted one by one
+_NAMED = re.compile(r"field `(.+)`$")
 _TAG = re.compile(r'(?:W/)?"([\x21\x23-\x7e]{1,200})"')
 
 
@@ -67,7 +70,9 @@ class Asked:
         data = await self.bytes(MOST_BODY)
         if _depth(data) > _DEEPEST:
             raise Unreadable(f"The JSON is more than {_DEEPEST} levels deep.")
-        return _converted(lambda: msgspec.json.decode(data, type=kind))
+        found = _converted(lambda: msgspec.json.decode(data, type=kind))
+        json.loads(data, object_pairs_hook=_once_each)
+        return found
 
     async def bytes(self, most: int) -> bytes:
         """The body, as far as it is not too large."""
@@ -128,9 +133,22 @@ def _converted(make: Callable[[], T]) -> T:
         return make()
     except msgspec.ValidationError as error:
         said, _, place = str(error).partition(" - at `")
-        raise WrongField(place.removesuffix("`").removeprefix("$").removeprefix(".") or "body", f"{said}.") from None
+        where = place.removesuffix("`").removeprefix("$").removeprefix(".")
+        named = _NAMED.search(said)  # a name that is missing, or that nobody knows
+        field = f"{where}.{named[1]}".removeprefix(".") if named else where
+        raise WrongField(field or "body", f"{said}.") from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise Unreadable(f"The body is no JSON that can be read: {error}.") from None
+
+
+def _once_each(pairs: list[tuple[str, object]]) -> None:
+    """A key that stands there twice: one of its values would be lost."""
+    names = [name for name, _ in pairs]
+    for name in names:
+        if names.count(name) > 1 and len(names) < _MOST_NAMES:
+            raise WrongField(name, f"{name!r} stands there twice.", hint="say it once")
+    if len(set(names)) < len(names):
+        raise WrongField("body", "A name stands there twice.")
 
 
 def _depth(data: bytes) -> int:

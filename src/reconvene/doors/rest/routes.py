@@ -12,7 +12,7 @@ from reconvene.app.views.news import Since
 from reconvene.app.views.read_model import Checkpoint, Run
 from reconvene.app.views.remark_lives import Ledger
 from reconvene.doors.http.told_errors import problem
-from reconvene.doors.rest import bodies, changing, giving, looking, streams
+from reconvene.doors.rest import bodies, changing, giving, looking, record_bodies, streams
 from reconvene.doors.rest.answering import Endpoint
 from reconvene.doors.rest.openapi import document, page
 from reconvene.doors.rest.operations import Operation as Op
@@ -108,7 +108,7 @@ OPERATIONS: tuple[Op, ...] = (
     Op("GET", f"{_RUN}/comments", "comments", "files", "Comments on lines of files, and what became of them.",
        looking.comments, bodies.Comments, bodies.OfFile, refuses=(404,)),
     Op("GET", f"{_RUN}/outputs", "outputs", "record", "What agents were sent and wrote in a round.",
-       looking.outputs, bodies.AttemptsShown, bodies.Outputs, refuses=(404,)),
+       looking.outputs, record_bodies.AttemptsShown, record_bodies.Outputs, refuses=(404,)),
     Op("GET", f"{_RUN}/rounds", "rounds", "record", "Every round, those rolled back included.", looking.rounds,
        bodies.Rounds, refuses=(404,)),
     Op("GET", f"{_RUN}/ledger", "ledger", "record", "What became of every remark.", looking.ledger, Ledger,

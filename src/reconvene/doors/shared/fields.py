@@ -46,11 +46,11 @@ def wrong(field: Field, answer: object) -> str:
     return ""
 
 
-def answer_in(field: Field, text: str) -> object:
-    """What was typed, in the field's own type."""
+def answer_in(field: Field, text: str, what: str = "") -> object:
+    """What was typed, in the field's own type. `what` names it in the error."""
     if field.type == "agents":
         return [part.strip() for part in text.split(",") if part.strip()]
-    return typed(f"field {field.id!r}", {"confirm": "bool", "choice": "text"}.get(field.type, field.type), text)
+    return typed(what or f"field {field.id!r}", {"confirm": "bool", "choice": "text"}.get(field.type, field.type), text)
 
 
 def typed(what: str, kind: str, text: str) -> object:

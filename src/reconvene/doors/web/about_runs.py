@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from reconvene.doors.web import (
     companion_pages,
+    compare_pages,
     figures_pages,
     file_pages,
     new_run_pages,
@@ -19,7 +20,16 @@ if TYPE_CHECKING:
 
     from reconvene.doors.http.service import Service
 
-_MODULES = (run_pages, file_pages, work_pages, record_pages, companion_pages, new_run_pages, figures_pages)
+_MODULES = (
+    run_pages,
+    file_pages,
+    work_pages,
+    record_pages,
+    companion_pages,
+    new_run_pages,
+    figures_pages,
+    compare_pages,
+)
 
 
 def routes(service: Service) -> list[Route]:

@@ -53,15 +53,24 @@ def application(service: Service, callers: Callers, hosts: Iterable[str], *, sec
         answer.headers.update(error.headers or {})
         return answer
 
+    async def broke(asks: Request, error: Exception) -> Response:
+        """A mistake of ours. The server's output has it; the person has a page that leads on."""
+        if asks.url.path.startswith(rest.PREFIX):
+            return problem(500, "Something went wrong in the server.", "Its output says what.")
+        told = UserError(
+            "Something went wrong in the server.", hint="Nothing that is on record is lost. Its output says what."
+        )
+        return page(asks, "problem.html", status=500, error=told, title="This page could not be made.")
+
     app = Starlette(
         routes=[*rest.routes(service), *pages.routes(service, callers)],
         lifespan=lifespan,
-        exception_handlers={ReconveneError: failed, HTTPException: nothing},
+        exception_handlers={ReconveneError: failed, HTTPException: nothing, Exception: broke},
     )
 
     def unknown(asks: HTTPConnection) -> ASGIApp:
         if asks.scope["path"].startswith(rest.PREFIX):
-            return problem(401, "Send the token: Authorization: Bearer TOKEN.")
+            return problem(401, callers.why_unknown(asks))
         return entering.not_known(callers, asks)
 
     return Guard(app, hosts, callers.find, _is_open, unknown, secure=secure)

@@ -89,6 +89,8 @@ class _Pages:
 
     async def decide(self, asks: Request) -> Response:
         caller, run = caller_of(asks), asks.path_params["run"]
+        if not caller.may("reviewer"):  # whoever may not even prepare one
+            caller.require("decider", "to decide")
         form = await form_of(asks)
         try:
             kept, checkpoint = await keep_typed(self._service, caller, run, form)

@@ -27,6 +27,7 @@ from reconvene.doors.web.needs import Need, needs
 from reconvene.doors.web.noted import ReadBack, read_back
 from reconvene.doors.web.rendered import Pair, by_words, document
 from reconvene.doors.web.several_people import what_yours_would_be
+from reconvene.language.late_patterns import late
 
 if TYPE_CHECKING:
     from reconvene.app.engine import Engine
@@ -42,6 +43,7 @@ LONGEST_SIDE, LONGEST_SIDE_OF_MANY = 200, 95  # of a conclusion that turned: wit
 MANY_OPTIONS = 6
 MOST_NEEDS = 3
 MOST_FACTS = 3
+_NUMBERED = late(r"\w+ \d+\b")  # such as `Phase 2: …`
 _FIRST_WORDS = 420  # characters of what there is to read that stand on the page at once
 _ASKED_FOR = ("focal_question", "question", "goal", "description", "task", "topic", "feature", "request", "brief")
 
@@ -88,7 +90,7 @@ class DecisionView(Struct, frozen=True):
     point: Checkpoint
     goal: str
     phase: str
-    place: str  # `2 of 9`
+    place: str  # `phase 2 of 9`
     lead: str
     question: str
     question_theirs: bool
@@ -195,10 +197,15 @@ def _phase(session: Session, run: Run) -> str:
 
 
 def _place(session: Session) -> str:
-    phases = [one.id for one in session.book.workflow.phases]
-    cursor = session.state.world.cursor
-    top = next((frame.phase for frame in cursor if frame.phase in phases), "")
-    return f"{phases.index(top) + 1} of {len(phases)}" if top and len(phases) > 1 else ""
+    """`phase 2 of 9`, `phase 1 of 2, part 2 of 2`. A title that has a number of its own is not numbered again."""
+    book, found = session.book, list[str]()
+    frames = [frame.phase for frame in session.state.world.cursor if frame.phase in book.nodes]
+    for phase in frames:
+        node = book.nodes[phase]
+        among = [one.id for one in book.children(node.parent)]
+        if len(among) > 1 and not _NUMBERED.match(node.phase.title or ""):
+            found.append(f"{'part' if node.parent else 'phase'} {among.index(phase) + 1} of {len(among)}")
+    return ", ".join(found)
 
 
 def _lead(point: Checkpoint) -> str:

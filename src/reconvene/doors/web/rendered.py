@@ -37,9 +37,20 @@ _TAGS = {
     "strong", "table", "tbody", "td", "th", "thead", "tr", "ul",
 }  # fmt: skip
 _ATTRIBUTES: dict[str, set[str]] = {
-    "*": {"data-line"}, "a": {"href", "title"}, "span": {"class"}, "ol": {"start"},
+    "*": {"data-line"}, "a": {"href", "title"}, "span": {"class", "data-at"}, "ol": {"start"},
     **{f"h{level}": {"id"} for level in range(3, 7)},
 }  # fmt: skip
+
+
+# Characters without any width. Those that join letters stay: scripts and signs need them.
+_NO_WIDTH = re.compile(
+    "[\u00ad\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b\u2060-\u2064\u206a-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb\U000e0000-\U000e007f]"
+)
+
+
+def _seen(text: str) -> str:
+    """What is there can be seen."""
+    return _NO_WIDTH.sub("", clean(text))
 
 
 class Heading(Struct, frozen=True):
@@ -79,12 +90,12 @@ def _made(short: str, prefix: str) -> tuple[Markup, tuple[Heading, ...]]:
         html, tags=_TAGS, attributes=_ATTRIBUTES, url_schemes={"http", "https", "mailto"},
         link_rel="noopener nofollow noreferrer", strip_comments=True,
     )  # fmt: skip
-    return Markup(kept), outline
+    return Markup(_seen(kept)), outline  # once more: a text may name a character by its number
 
 
 def _bounded(text: str) -> tuple[str, int]:
     """Nothing longer than is good for anybody: the text's beginning, with lines that break."""
-    short = clean(text[:LONGEST])
+    short = _seen(text[:LONGEST])
     if any(len(line) > _LINE for line in short.split("\n")):
         short = "\n".join(line[at : at + _LINE] for line in short.split("\n") for at in range(0, len(line) or 1, _LINE))
     return short, max(len(text) - LONGEST, 0)
@@ -100,6 +111,8 @@ def _maker() -> MarkdownIt:
     made.options["highlight"] = _highlight
     made.add_render_rule("image", _image)
     made.add_render_rule("fence", _fence)
+    made.add_render_rule("softbreak", _break)
+    made.add_render_rule("hardbreak", _break)
     return made
 
 
@@ -112,6 +125,12 @@ def _image(
     self: RendererHTML, tokens: Sequence[Token], index: int, options: OptionsDict, env: EnvType
 ) -> str:  # what is shown must not call anybody
     return f'<span class="image">image: {escape(tokens[index].content or "without a name")}</span>'
+
+
+def _break(self: RendererHTML, tokens: Sequence[Token], index: int, options: OptionsDict, env: EnvType) -> str:
+    token = tokens[index]
+    mark = f'<span data-at="{token.attrs["data-at"]}"></span>' if "data-at" in token.attrs else ""
+    return f"{'<br>' if token.type == 'hardbreak' else ''}{mark}\n"
 
 
 def _fence(self: RendererHTML, tokens: Sequence[Token], index: int, options: OptionsDict, env: EnvType) -> str:
@@ -157,6 +176,8 @@ def _marked(tokens: list[Token], prefix: str) -> Iterator[Heading]:
         if token.map is not None and token.nesting >= 0:
             first, last = token.map[0] + 1, max(token.map[1], token.map[0] + 1)
             token.attrSet("data-line", f"{first}-{last}" if last > first else str(first))
+        if token.type == "inline" and token.map is not None:
+            _mark_breaks(token, token.map[0] + 1)
         if token.type == "th_open" and not tokens[at + 1].content.strip():
             token.tag = tokens[at + 2].tag = "td"
         if token.type == "heading_open":
@@ -165,6 +186,14 @@ def _marked(tokens: list[Token], prefix: str) -> Iterator[Heading]:
             token.attrSet("id", id)
             token.tag = tokens[at + 2].tag = f"h{min(above + _DEEP, 6)}"
             yield Heading(above, _plain(tokens[at + 1]), id)
+
+
+def _mark_breaks(inline: Token, line: int) -> None:
+    """Each break within a paragraph says which line begins after it."""
+    for one in inline.children or ():
+        if one.type in ("softbreak", "hardbreak"):
+            line += 1
+            one.attrSet("data-at", str(line))
 
 
 def _plain(inline: Token) -> str:
@@ -183,7 +212,7 @@ def by_words(was: str, now: str) -> Pair:
     """Both, with the words marked that the other does not have."""
     old, new = _words(was), _words(now)
     if not old or not new or max(len(old), len(new)) > _MOST_WORDS:
-        return Pair(_tagged("del", clean(was)), _tagged("ins", clean(now)))
+        return Pair(_tagged("del", _seen(was)), _tagged("ins", _seen(now)))
     left, right = list[Markup](), list[Markup]()
     for kind, a, b, c, d in _joined(old, new):
         if kind == "equal":
@@ -211,7 +240,7 @@ def _joined(old: list[str], new: list[str]) -> list[_Same]:
 
 
 def _words(text: str) -> list[str]:
-    return _WORDS.findall(clean(text))
+    return _WORDS.findall(_seen(text))
 
 
 def _tagged(tag: str, text: str) -> Markup:
@@ -235,9 +264,14 @@ _MOST_LINES = 4_000
 
 def by_lines(was: str, now: str, most: int = 200) -> tuple[list[Row], int]:
     """Two texts line by line, and how many rows more there are than are shown."""
-    old, new = (clean(text[:LONGEST]).split("\n")[:_MOST_LINES] for text in (was, now))
+    old, new = (_seen(text[:LONGEST]).split("\n")[:_MOST_LINES] for text in (was, now))
     rows = list(_rows(old, new))
     return rows[:most], max(len(rows) - most, 0)
+
+
+def lines(text: str) -> list[str]:
+    """As they are written."""
+    return [line[:_LINE] for line in _seen(text[:LONGEST]).split("\n")]
 
 
 def _rows(old: list[str], new: list[str]) -> Iterator[Row]:

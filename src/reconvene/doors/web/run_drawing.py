@@ -24,6 +24,7 @@ STATUSES = ("", "waiting", "running", "queued", "paused", "completed", "failed",
 _PARTS = (
     ("", "Overview"), ("files", "Files"), ("work", "Prompts and replies"), ("talk", "Talk"), ("ledger", "Ledger"),
     ("gaps", "Gaps"), ("calls", "Tool calls"), ("comments", "Comments"), ("events", "Events"),
+    ("compare", "Compare"),
     ("companion", "Companion"),
 )  # fmt: skip
 LONGEST = 40_000  # characters of a text that a page shows as it is

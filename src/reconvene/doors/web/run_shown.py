@@ -70,6 +70,7 @@ class Page(Struct, frozen=True):
     versions: dict[str, int]
     driven: bool
     children: tuple[Child, ...] = ()
+    source: str = ""  # the run that it was forked from
 
     @property
     def is_now(self) -> bool:
@@ -99,6 +100,7 @@ def run_page(engine: Engine, run: str, seq: int = 0) -> Page:
         versions=_times_written(events),
         driven=then.is_now and shown.status == "running" and run in engine.log.driven(),
         children=queries.children(engine, then.state),
+        source=next((one.source for one in reversed(events) if isinstance(one, e.Forked) and one.run == run), ""),
     )
 
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from starlette.requests import Request
 
 from reconvene.doors.http.refusals import TooLarge, WrongField
-from reconvene.doors.shared.fields import answer_in
 from reconvene.doors.shared.options import match_option, on_offer
+from reconvene.doors.web.answered_fields import answer_to
 from reconvene.doors.web.drafted_decisions import Field, Note, Typed
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def answers(point: Checkpoint, option: str, form: FormData) -> dict[str, object]
         field = names.get(name)
         values = [one for one in ([given] if isinstance(given, str) else given) if one.strip()]
         if field is not None and values:
-            found[field.id] = values if field.type == "agents" else answer_in(field, values[-1])
+            found[field.id] = values if field.type == "agents" else answer_to(name, field, values[-1])
     return found
 
 

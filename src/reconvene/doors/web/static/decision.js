@@ -141,7 +141,11 @@ function closeMenu() { if (menu) menu.remove(); menu = null; }
 function undock() { if (box) box.classList.remove("docked"); }
 function lineOf(node) {
   const at = (node.nodeType === 1 ? node : node.parentElement).closest("[data-line]");
-  return at && at.dataset.line ? at.dataset.line.split("-").map(Number) : null;
+  if (!at || !at.dataset.line) return null;
+  const lines = at.dataset.line.split("-").map(Number), breaks = $$("[data-at]", at); // where a line of the text ends
+  if (!breaks.length) return lines;
+  const passed = breaks.filter(one => one.compareDocumentPosition(node) & Node.DOCUMENT_POSITION_FOLLOWING);
+  return [passed.length ? Number(passed[passed.length - 1].dataset.at) : lines[0]];
 }
 function about(path, version, first, last) {
   $("#note-path").value = path, $("#note-version").value = version;
@@ -166,12 +170,21 @@ if (box) {
 document.addEventListener("selectionchange", () => { if (getSelection().isCollapsed) closeMenu(); });
 document.addEventListener("mouseup", offer);
 document.addEventListener("keyup", event => { if (event.shiftKey) offer(); });
+function within(range) {
+  menu = document.createElement("p");
+  menu.className = "mark-menu", menu.setAttribute("role", "status");
+  menu.textContent = "To remark on text, select it within one document.";
+  document.body.append(menu);
+  const place = range.getBoundingClientRect();
+  menu.style.left = `${Math.max(8, place.left + scrollX)}px`, menu.style.top = `${Math.max(8, place.top + scrollY - 40)}px`;
+}
 function offer() {
   const selection = getSelection(), quote = selection.toString().trim().replace(/\s+/g, " ").slice(0, 200);
   if (!say || !quote || selection.isCollapsed) return;
   const range = selection.getRangeAt(0), node = range.commonAncestorContainer;
   const holder = (node.nodeType === 1 ? node : node.parentElement).closest("[data-path]");
-  if (!holder || menu) return;
+  if (menu) return;
+  if (!holder) { if ($$("[data-path]").some(one => range.intersectsNode(one))) within(range); return; }
   const from = lineOf(range.startContainer), to = lineOf(range.endContainer);
   menu = document.createElement("div");
   menu.className = "mark-menu";

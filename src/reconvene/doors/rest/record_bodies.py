@@ -1,0 +1,26 @@
+"""What is asked for and given of the record of a run: what agents were sent and wrote."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from msgspec import Meta, Struct
+
+from reconvene.doors.rest.bodies import Limit, Short
+from reconvene.doors.rest.operations import Query
+
+
+class Outputs(Query, frozen=True):
+    agent: Short = ""
+    round: Annotated[str, Meta(max_length=20, description="2, or R7; else the last one.")] = ""
+    after: Annotated[int, Meta(ge=0, le=2**31, description="The `next` of the page before.")] = 0
+    limit: Limit = 50
+
+
+class AttemptsShown(Struct, frozen=True):
+    """Each attempt with its prompt, reply and output as texts. A page ends where its texts become long; `next`: the
+    number with which the rest begins, 0 = there is no more."""
+
+    run: str
+    attempts: tuple[dict[str, Any], ...]
+    next: int = 0
