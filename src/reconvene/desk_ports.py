@@ -30,6 +30,9 @@ class Draft(NamedTuple):
 class Drafts(Protocol):
     def draft(self, person: str, run: str, checkpoint: str) -> Draft: ...
 
+    def drafts(self, person: str, run: str) -> dict[str, Draft]:
+        """By checkpoint, those of a run that there are, oldest first."""
+
     def keep_draft(self, person: str, run: str, checkpoint: str, doc: str, revision: int, now: str) -> Draft:
         """In place of the revision that was read; Conflict where another page has changed it since. UserError where it
         is too long."""

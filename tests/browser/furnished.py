@@ -33,7 +33,7 @@ STOPS = (
     Waits("review-before-changes", "review-before-changes-1"),
     Waits("brainstorm", "brainstorm-1"),
 )  # fmt: skip
-TO_DECIDE = tuple(Waits("quality-gate", f"quality-gate-{number}") for number in range(2, 6))
+TO_DECIDE = tuple(Waits("quality-gate", f"quality-gate-{number}") for number in range(2, 9))
 
 
 def furnish(folder: Path, stops: tuple[Waits, ...] = STOPS) -> Path:

@@ -115,8 +115,8 @@ class Doors:
         if door == "browser":
             page = self._page(name, run)
             page.locator("label.opt", has_text=option).click()
-            page.locator("#record").click()
-            page.wait_for_load_state()
+            with page.expect_navigation():
+                page.locator("#record").click()
             return page.inner_text("body")
         if door == "rest":
             version = self._ask(name, "GET", f"/runs/{run}/checkpoint").headers["etag"]
@@ -152,8 +152,8 @@ class Doors:
             page = self._page(name, run)
             page.locator("summary", has_text="Hand over").click()
             page.locator("form[action$='/hand-over'] [name=who]").fill(to)
-            page.locator("form[action$='/hand-over'] button").click()
-            page.wait_for_load_state()
+            with page.expect_navigation():
+                page.locator("form[action$='/hand-over'] button").click()
         elif door == "rest":
             version = self._ask(name, "GET", f"/runs/{run}/checkpoint").headers["etag"]
             assert self._ask(name, "PUT", f"/runs/{run}/assignees", {"who": [to]}, version).status_code == 200

@@ -72,6 +72,15 @@ class DeskConformance:
         self.desk.keep_draft(*OF_A, "mine", 0, T0)
         assert [self.desk.draft(*other) for other in others] == [Draft()] * 3
 
+    def test_all_drafts_of_a_run_are_found_but_those_that_were_sent_or_are_of_others(self) -> None:
+        self.desk.keep_draft("ada", "run-1", "C2", "second", 0, T1)
+        self.desk.keep_draft(*OF_A, "first", 0, T0)
+        for other in (("bob", "run-1", "C1"), ("ada", "run-2", "C1"), ("ada", "run-1", "C3")):
+            self.desk.keep_draft(*other, "other", 0, T0)
+        self.desk.drop_draft("ada", "run-1", "C3", T1)
+        found = self.desk.drafts("ada", "run-1")
+        assert [(name, one.doc) for name, one in found.items()] == [("C1", "first"), ("C2", "second")]
+
     def test_a_draft_that_is_too_long_is_refused_and_the_kept_one_stays(self) -> None:
         self.desk.keep_draft(*OF_A, "short", 0, T0)
         refused(UserError, lambda: self.desk.keep_draft(*OF_A, "x" * (MOST_DRAFT + 1), 1, T1))

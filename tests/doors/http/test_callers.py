@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import closing
+from html import unescape
 from pathlib import Path
 
 import pytest
@@ -206,6 +208,65 @@ def test_every_answer_tells_the_browser_what_it_may_not_do(made: Ground) -> None
             assert "frame-ancestors 'none'" in policy
             assert headers["x-frame-options"] == "DENY"
             assert headers["referrer-policy"] == "same-origin"
+
+
+def test_a_session_is_unknown_at_once_after_it_was_left(
+    made: Ground, people: Set, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "_FRESH", 3600.0)  # who somebody is is not looked up again for an hour
+    people.here.add(Person("ada", "decider"))
+    _, token = people.here.issue("ada", "", _THEN, _LATER)
+    with served(made, people.callers) as client:
+        client.post("/enter", data={"token": token})
+        session = client.cookies[COOKIE]
+        assert client.get("/").status_code == 200
+        client.post("/leave", headers={"origin": f"http://{HOST}"})
+        client.cookies.set(COOKIE, session)
+        assert client.get("/").status_code == 401
+
+
+@pytest.mark.parametrize("enters", ["ada", "bob"])
+def test_what_was_typed_when_the_token_was_revoked_is_there_again_once_the_same_person_enters(
+    made: Ground, people: Set, enters: str
+) -> None:
+    for name in ("ada", "bob"):
+        people.here.add(Person(name, "decider"))
+    first, token = people.here.issue("ada", "", _THEN, _LATER)
+    _, other = people.here.issue(enters, "", _THEN, _LATER)
+    run, ours = made.parked(), {"origin": f"http://{HOST}"}
+    with served(made, people.callers) as client:
+        client.post("/enter", data={"token": token})
+        shown = client.get(f"/runs/{run}/decide").text
+        hidden = dict(re.findall(r'<input type="hidden" name="(\w+)" value="([^"]*)"', shown))
+        people.here.revoke(first.id, _THEN)
+        typed = {**hidden, "option": "Go on", "words": 'typed "words"\nof two lines', "field:count": "7"}
+        refused = client.post(f"/runs/{run}/decide", data=typed, headers=ours)
+        assert refused.status_code == 401
+        assert "Your token no longer holds." in refused.text
+        assert "Nothing was decided, and nothing was sent." in refused.text
+        assert "of two lines</textarea>" in refused.text
+        sent = re.findall(r'<input type="hidden" name="([^"]*)" value="([^"]*)"', refused.text)
+        kept = {unescape(name): unescape(value) for name, value in sent if name != "back"}
+        mistyped = client.post("/enter", data={**kept, "token": "wrong"})
+        assert (mistyped.status_code, "of two lines</textarea>" in mistyped.text) == (403, True)
+        entered = client.post("/enter", data={**kept, "token": other})
+        shown = client.get(f"/runs/{run}/decide").text
+        assert ("typed &#34;words&#34;\nof two lines</textarea>" in shown) == (enters == "ada")
+        assert (">7</textarea>" in shown) == (enters == "ada")
+        assert (entered.headers["location"] == f"/runs/{run}/decide") or enters == "bob"
+    assert not made.state(run).record.decisions
+
+
+def test_a_form_of_nobody_is_not_read(made: Ground, people: Set) -> None:
+    people.here.add(Person("ada", "decider"))
+    run, ours = made.parked(), {"origin": f"http://{HOST}"}
+    with served(made, people.callers) as client:
+        answer = client.post(f"/runs/{run}/decide", data={"words": "of a stranger"}, headers=ours)
+        assert answer.status_code == 401
+        assert "of a stranger" not in answer.text
+        assert "no longer holds" not in answer.text
+        big = client.post("/enter", data={"token": "x" * 5000})
+        assert big.status_code == 413
 
 
 def test_who_is_not_admitted_is_told_why(made: Ground, people: Set) -> None:

@@ -38,7 +38,8 @@ def _hidden(html: str, name: str) -> str:
 
 
 def _sent(html: str, **more: str) -> dict[str, str]:
-    return {"version": _hidden(html, "version"), "checkpoint": _hidden(html, "checkpoint"), "words": "", **more}
+    hidden = ("version", "checkpoint", "page", "draft", "noted", "seq")
+    return {**{name: _hidden(html, name) for name in hidden}, "words": "", **more}
 
 
 def test_a_plain_form_decides_and_leads_to_a_receipt(made: Ground, browser: TestClient) -> None:
@@ -79,6 +80,7 @@ def test_notes_are_sent_at_once_where_the_person_says_so(made: Ground, browser: 
     run = made.parked()
     html = browser.get(f"/runs/{run}/decide").text
     browser.post(f"/runs/{run}/notes", data=_sent(html, words="The board meets in May."))
+    html = browser.get(f"/runs/{run}/decide").text
     browser.post(f"/runs/{run}/say", data=_sent(html, words=""))
     assert [one.text for one in made.state(run).record.remarks.values()] == ["The board meets in May."]
     assert 'class="note"' not in browser.get(f"/runs/{run}/decide").text
@@ -89,7 +91,7 @@ def test_a_remark_on_a_line_is_about_the_version_that_was_shown(made: Ground, br
     digest = made.state(run).world.files["draft.md"].digest
     html = browser.get(f"/runs/{run}/decide?on=draft.md&of={digest}&line=3").text
     about = {"path": "draft.md", "path_version": digest, "first": "3", "last": ""}
-    assert "About <code>draft.md:3</code>" in html
+    assert ">draft.md:3</code>" in html
     browser.post(f"/runs/{run}/decide", data=_sent(html, option="Once more", words="Which year?", **about))
     (said,) = made.state(run).record.remarks.values()
     assert said.lines == "draft.md:3"
@@ -97,13 +99,15 @@ def test_a_remark_on_a_line_is_about_the_version_that_was_shown(made: Ground, br
 
 def test_a_rendered_document_has_line_numbers_as_written(made: Ground, browser: TestClient) -> None:
     run = made.parked()
-    assert "as=written#documents" in browser.get(f"/runs/{run}/decide").text
+    assert '&amp;as=written">as written</button>' in browser.get(f"/runs/{run}/decide").text
     html = browser.get(f"/runs/{run}/decide?file=draft.md&as=written").text
     assert '<td class="says" data-line="3">Revenue is 850.</td>' in html
-    link = re.search(r'href="([^"]*line=3#your-words)">3</a>', html)
-    assert link
-    about = browser.get(link[1].replace("&amp;", "&")).text
-    assert "About <code>draft.md:3</code>" in about
+    button = re.search(r'formaction="([^"]*line=3)">3</button>', html)
+    assert button
+    answer = browser.post(button[1].replace("&amp;", "&"), data=_sent(html, words="typed"))
+    about = browser.get(answer.headers["location"]).text
+    assert ">draft.md:3</code>" in about
+    assert ">typed</textarea>" in about
     assert 'data-line="3"' in about, "the lines stay in view"
 
 
@@ -178,7 +182,7 @@ def test_a_page_of_somebody_else_cannot_send_a_form(made: Ground, browser: TestC
 def test_ticks_fall_when_the_file_changes(made: Ground, browser: TestClient) -> None:
     run = made.parked()
     digest = made.state(run).world.files["draft.md"].digest
-    browser.post(f"/runs/{run}/viewed", data={"path": "draft.md", "digest": digest, "viewed": "yes"})
+    browser.post(f"/runs/{run}/viewed", data={"view": f"+ {digest} draft.md"})
     assert "1 of 1 viewed" in browser.get(f"/runs/{run}/decide").text
     (Path(made.state(run).workspace) / "draft.md").write_text("# Other\n", encoding="utf-8")
     made.engine.scan(run, by="ben", door="test")

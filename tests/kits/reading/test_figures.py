@@ -90,6 +90,9 @@ def test_names_dates_and_ordinals_are_no_figures(text: str) -> None:
         ("$850M is wrong, it should be $900M", 850e6, 900e6, "USD"),
         ("2.3%, you have 2.1%", 2.1, 2.3, "%"),
         ("850 → 900", 850, 900, ""),
+        ("Replace “850M” with “$900M”.", 850e6, 900e6, "USD"),
+        ("Replace “Revenue is $850M” with “Revenue is $900M”.", 850e6, 900e6, "USD"),
+        ("Ersetze „850“ durch „900“.", 850, 900, ""),
         ("€1.2bn, not 800", 800e6, 1.2e9, "EUR"),
         ("1.200 hectares, not 900", 900, 1200, "hectares"),
         ("7 years, not 18 months", 18 * 30.44, 7 * 365.25, "days"),
@@ -126,6 +129,8 @@ def test_several_corrections_in_one_sentence_do_not_mix() -> None:
         "$900M, not 5%",
         "not $850M",
         "we have 5 ships and 3 cranes",
+        "we replaced 5 ships; with 3 cranes we go on",
+        "Delete “850” after “900”.",
     ],
 )
 def test_figures_side_by_side_correct_nothing(text: str) -> None:

@@ -9,6 +9,7 @@ from reconvene.desk_ports import MOST_DRAFT, MOST_TICKS, Draft, Mark, Snooze
 from reconvene.errors import Conflict, UserError
 
 _ONE_DRAFT = "person = ? AND run = ? AND checkpoint = ?"
+_DRAFTS = "SELECT checkpoint, revision, doc, at FROM drafts WHERE person = ? AND run = ? AND doc <> '' ORDER BY at"
 _MARK = """INSERT INTO marks (person, run, {0}, {0}_at) VALUES (?, ?, ?, ?) ON CONFLICT (person, run) DO UPDATE
     SET {0} = max({0}, excluded.{0}), {0}_at = max({0}_at, excluded.{0}_at)"""
 _HELD = "SELECT run, until, seq FROM snoozes WHERE person = ? AND (until = '' OR until > ?)"
@@ -22,6 +23,10 @@ class PersonMarks:
     def draft(self, person: str, run: str, checkpoint: str) -> Draft:
         found = self._file.row(f"SELECT revision, doc, at FROM drafts WHERE {_ONE_DRAFT}", person, run, checkpoint)
         return Draft(*cast("tuple[int, str, str]", found)) if found else Draft()
+
+    def drafts(self, person: str, run: str) -> dict[str, Draft]:
+        found = self._file.rows(_DRAFTS, person, run)
+        return {str(row[0]): Draft(*cast("tuple[int, str, str]", row[1:])) for row in found}
 
     def keep_draft(self, person: str, run: str, checkpoint: str, doc: str, revision: int, now: str) -> Draft:
         if len(doc) > MOST_DRAFT:

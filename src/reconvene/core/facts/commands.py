@@ -31,6 +31,7 @@ class RemarkIn(Struct, frozen=True):
     now: str = ""
     lines: str = ""  # "plan.md:3-5": what it is about; follows from `on`
     on: Lines | None = None
+    level: str = ""  # minor | major, where who says it says how much it weighs
 
 
 class StartRun(Struct, frozen=True):

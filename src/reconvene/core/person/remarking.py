@@ -41,6 +41,8 @@ def add_remark(tx: Transaction, remark: c.RemarkIn, by: str, door: str, *, path:
         return state.record.remarks[known].id
     number = len(state.record.remarks) + 1
     read = _read(tx, remark) if not diff else Reading(remark.was, remark.now, "minor", "an edit of a file")
+    if remark.level:
+        read = _weighed(read, remark.level, by)
     tx.emit(
         e.RemarkAdded(
             at=tx.now,
@@ -89,8 +91,6 @@ def read_again(tx: Transaction, command: c.ReadRemark) -> None:
         raise Refused(f"{remark.id} was taken back{f' by {by}' if by else ''}: there is nothing to read in it.")
     if command.kind is not None and command.kind not in kinds:
         raise Refused(f"{command.kind!r} is no kind of remark.", hint=f"Kinds: {', '.join(kinds)}.")
-    if command.level not in (None, "minor", "major"):
-        raise Refused(f"A remark is minor or major, not {command.level!r}.")
     meant = c.RemarkIn(
         remark.text,
         remark.kind if command.kind is None else command.kind,
@@ -106,8 +106,7 @@ def read_again(tx: Transaction, command: c.ReadRemark) -> None:
         read = _read(tx, meant)
     by = command.model or command.by
     if command.level is not None:
-        told = command.reason or (read.reason if command.level == read.level else f"{by or 'a person'} weighs it so")
-        read = replace(read, level=command.level, reason=told)
+        read = _weighed(read, command.level, by, command.reason)
     event = e.RemarkRead(
         at=tx.now,
         id=remark.id,
@@ -125,6 +124,14 @@ def read_again(tx: Transaction, command: c.ReadRemark) -> None:
     before = tx.state.record.readings.get(remark.number)
     if before is None or replace(before, at=event.at) != event:
         tx.emit(event)
+
+
+def _weighed(read: Reading, level: str, by: str, why: str = "") -> Reading:
+    """With the weight that somebody gives it."""
+    if level not in ("minor", "major"):
+        raise Refused(f"A remark is minor or major, not {level!r}.")
+    told = why or (read.reason if level == read.level else f"{by or 'a person'} weighs it so")
+    return replace(read, level=level, reason=told)
 
 
 def withdraw(tx: Transaction, command: c.WithdrawRemark, bound: Mapping[str, str]) -> None:

@@ -52,6 +52,7 @@ class Said(NamedTuple):
     version: str = ""
     first: int = 0
     last: int = 0
+    level: str = ""  # minor or major, "" = as it is read
 
 
 def require_run(engine: Engine, run: str) -> str:
@@ -354,7 +355,7 @@ def _remark(engine: Engine, run: str, one: Said) -> c.RemarkIn:
         raise WrongField("kind", f"{one.kind!r} is no kind of remark", hint=f"kinds: {', '.join(kinds.kinds)}")
     require_target(engine, run, one.target)
     made = c.RemarkIn(one.text.strip(), one.kind) if one.kind else kinds.typed(one.text)
-    own = {name: value for name in ("target", "was", "now") if (value := getattr(one, name))}
+    own = {name: value for name in ("target", "was", "now", "level") if (value := getattr(one, name))}
     about = _lines(engine, run, one)
     if about is not None:
         own |= {"lines": about.name}

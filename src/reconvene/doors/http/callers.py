@@ -133,6 +133,16 @@ class Callers:
 
     # --- finding ---
 
+    def whose(self, asks: HTTPConnection) -> str:
+        """The person to whom the session belongs that a browser shows, also where their token no longer holds; "" =
+        nobody knows it. It proves nothing."""
+        shown = asks.cookies.get(COOKIE, "")
+        found = self._kept.session(shown, moments.now()) if shown else None
+        return found.person if found is not None else ""
+
+    def of_session(self, session: str) -> Caller | None:
+        return self._fresh(session, cookie=True)
+
     def find(self, asks: HTTPConnection) -> Caller | None:
         named = asks.headers.getlist("authorization")
         if named:

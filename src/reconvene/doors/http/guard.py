@@ -16,7 +16,6 @@ from starlette.requests import HTTPConnection
 from reconvene.doors.http.told_errors import problem
 
 if TYPE_CHECKING:
-    from starlette.responses import Response
     from starlette.types import ASGIApp, Receive, Scope, Send
 
     from reconvene.doors.http.callers import Caller
@@ -49,7 +48,7 @@ class Guard:
         hosts: Iterable[str],
         find: Callable[[HTTPConnection], Caller | None],
         is_open: Callable[[str], bool],
-        unknown: Callable[[HTTPConnection], Response],
+        unknown: Callable[[HTTPConnection], ASGIApp],
         *,
         secure: bool = False,
     ) -> None:
@@ -77,7 +76,7 @@ class Guard:
         answer = self._refused(scope)
         await (answer if answer is not None else self._app)(scope, receive, send_with)
 
-    def _refused(self, scope: Scope) -> Response | None:
+    def _refused(self, scope: Scope) -> ASGIApp | None:
         headers, asks = Headers(scope=scope), HTTPConnection(scope)
         hosts, origins = headers.getlist("host"), headers.getlist("origin")
         if len(hosts) != 1 or hosts[0].casefold() not in self._hosts:

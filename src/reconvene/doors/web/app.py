@@ -12,9 +12,8 @@ from starlette.exceptions import HTTPException
 from reconvene.doors.http.guard import Guard
 from reconvene.doors.http.told_errors import problem, status_of, told
 from reconvene.doors.rest import routes as rest
-from reconvene.doors.web import pages
+from reconvene.doors.web import entering, pages
 from reconvene.doors.web.drawing import page
-from reconvene.doors.web.entering import asked_for
 from reconvene.errors import ReconveneError, UserError
 
 if TYPE_CHECKING:
@@ -69,10 +68,10 @@ def application(service: Service, callers: Callers, hosts: Iterable[str], *, sec
         exception_handlers={ReconveneError: failed, HTTPException: nothing, Exception: broke},
     )
 
-    def unknown(asks: HTTPConnection) -> Response:
+    def unknown(asks: HTTPConnection) -> ASGIApp:
         if asks.scope["path"].startswith(rest.PREFIX):
             return problem(401, callers.why_unknown(asks))
-        return page(asks, "enter.html", status=401, people=callers.are_set_up, wrong=False, to=asked_for(asks))
+        return entering.not_known(callers, asks)
 
     return Guard(app, hosts, callers.find, _is_open, unknown, secure=secure)
 

@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from reconvene.core.person import rulings
 from reconvene.doors.http.refusals import WrongField
-from reconvene.doors.shared.harmless import one_line
+from reconvene.doors.shared.harmless import clean, one_line
 from reconvene.doors.web.rendered import Row, by_lines, code
 from reconvene.errors import StoreError
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from starlette.datastructures import FormData
 
     from reconvene.app.engine import Engine
+    from reconvene.doors.web.drafted_decisions import Field
 
 ANSWERS = (
     ("approve", "Make it"),
@@ -39,6 +40,7 @@ class Argument(Struct, frozen=True):
     value: str  # as it is typed in a form
     shown: Markup | None = None  # coloured, where that helps
     is_text: bool = True
+    escaped: str = ""  # where a form cannot show every character of it: as it is, with those written out
 
 
 class CallView(Struct, frozen=True):
@@ -87,7 +89,21 @@ def _shown(given: Mapping[str, object]) -> Iterator[Argument]:
     for name, value in given.items():
         text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
         coloured = code(text, "sql") if name.casefold() in _SQL else None
-        yield Argument(name, text, coloured, isinstance(value, str))
+        yield Argument(name, text, coloured, isinstance(value, str), _escaped(text) if not _can_be_typed(text) else "")
+
+
+def _can_be_typed(text: str) -> bool:
+    """Whether a form would give back what it was given: browsers end lines in one way, and pages hide nothing."""
+    return clean(text) == text and "\r" not in text
+
+
+def _escaped(text: str) -> str:
+    kept = (one if one == "\n" or (one != "\\" and _can_be_typed(one)) else _written_out(one) for one in text)
+    return "".join(kept)
+
+
+def _written_out(one: str) -> str:
+    return one.encode("unicode_escape", "surrogatepass").decode("ascii")
 
 
 def _difference(engine: Engine, run: str, tool: str, given: Mapping[str, object]) -> tuple[str, list[Row] | None, int]:
@@ -118,6 +134,9 @@ def answered(waiting: list[CallView], form: FormData) -> dict[str, tuple[str, st
     found: dict[str, tuple[str, str]] = {}
     for one in waiting:
         answer, words = str(form.get(f"call:{one.field}", "later")), str(form.get(f"words:{one.field}", ""))
+        if answer in ("refuse", "answer") and not words.strip():
+            needs = "say why it is refused" if answer == "refuse" else "write the answer in its place"
+            raise WrongField(one.field, f"{one.agent} wants {one.tool}: {needs}, below the call.")
         if answer in ("approve", "always") and _is_changed(one, form):
             if answer == "always":
                 why = f"{one.tool} was changed, and only a call as it is can be made for ever"
@@ -129,13 +148,25 @@ def answered(waiting: list[CallView], form: FormData) -> dict[str, tuple[str, st
     return found
 
 
+def only_changed(waiting: list[CallView], given: Mapping[str, Field]) -> dict[str, Field]:
+    """Of what was typed, without arguments that are as the agent gave them and calls that are left waiting."""
+    same: dict[str, Field] = {f"call:{one.field}": "later" for one in waiting}
+    same |= {f"arg:{one.field}:{each.name}": _lines(each.value) for one in waiting for each in one.arguments}
+    return {name: value for name, value in given.items() if same.get(name) != value}
+
+
+def _lines(text: str) -> str:
+    return text.replace("\r\n", "\n")
+
+
 def _is_changed(one: CallView, form: FormData) -> bool:
     given = ((form.get(f"arg:{one.field}:{each.name}"), each.value) for each in one.arguments)
-    return any(str(text).replace("\r\n", "\n") != was.replace("\r\n", "\n") for text, was in given if text is not None)
+    return any(_lines(str(text)) != _lines(was) for text, was in given if text is not None)
 
 
 def _typed(each: Argument, form: FormData, call: str) -> object:
-    text = str(form.get(f"arg:{call}:{each.name}", each.value)).replace("\r\n", "\n")
+    text = str(form.get(f"arg:{call}:{each.name}", each.value))
+    text = each.value if _lines(text) == _lines(each.value) else _lines(text)
     if each.is_text:
         return text
     try:

@@ -13,7 +13,7 @@ from msgspec import Struct
 from reconvene.app import measures, outlook, queries
 from reconvene.app.since import since
 from reconvene.app.views.news import News, Since, counted
-from reconvene.core.facts.commands import Answers, RemarkIn
+from reconvene.core.facts.commands import Answers
 from reconvene.core.facts.named_people import is_among
 from reconvene.core.kit_finder import reader
 from reconvene.core.person.limiting import tools_of
@@ -24,6 +24,7 @@ from reconvene.doors.shared.harmless import clean, one_line
 from reconvene.doors.shared.options import on_offer
 from reconvene.doors.shared.passages import Passage, to_read, wanted
 from reconvene.doors.web.needs import Need, needs
+from reconvene.doors.web.noted import ReadBack, read_back
 from reconvene.doors.web.rendered import Pair, by_words, document
 from reconvene.doors.web.several_people import what_yours_would_be
 from reconvene.language.late_patterns import late
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from reconvene.app.views.ratings import Meter
     from reconvene.app.views.read_model import Approval, Checkpoint, Option, Run
     from reconvene.doors.http.callers import Caller
-    from reconvene.doors.web.drafted_decisions import Note, Prepared
+    from reconvene.doors.web.drafted_decisions import Prepared
 
 LONGEST_GOAL, LONGEST_QUESTION, LONGEST_LEAD = 80, 150, 100  # characters on the first screen
 LONGEST_SIDE, LONGEST_SIDE_OF_MANY = 200, 95  # of a conclusion that turned: with few options, with many
@@ -65,19 +66,6 @@ class Fact(Struct, frozen=True):
     tag: str = ""
     good: bool = True
     at: str = ""  # where on the page there is more
-
-
-class ReadBack(Struct, frozen=True):
-    """How a note would be read."""
-
-    note: Note
-    kind: str
-    was: str
-    now: str
-    level: str
-    reason: str
-    concerns: tuple[str, ...]
-    why: str
 
 
 class ToRead(Struct, frozen=True):
@@ -141,8 +129,8 @@ def view(engine: Engine, run: str, caller: Caller, read: int, prepared: Prepared
         return None
     session = engine.session(run)
     review, ledger = measures.review(engine, run), measures.ledger(engine, run)
-    notes = [_read_back(engine, session, one) for one in prepared.notes]
-    point = outlook.with_outlook(engine, run, point, review, [_as_said(one) for one in notes])
+    notes = [read_back(session, one) for one in prepared.notes]
+    point = outlook.with_outlook(engine, run, point, review, [one.as_said for one in notes])
     news = since(engine, run, caller.name, read)
     facts = _facts(news)
     every = needs(shown, point, review)
@@ -334,41 +322,3 @@ def _to_read(one: Passage) -> ToRead:
         return ToRead(one.theirs, document(text, "prompt-").html, characters=len(text))
     at = max(text.rfind("\n\n", 0, _FIRST_WORDS), text.rfind(". ", 0, _FIRST_WORDS) + 1, 200)
     return ToRead(one.theirs, document(text[:at]).html, document(text[at:], "prompt-").html, len(text))
-
-
-# --- notes ---
-
-
-def _as_said(one: ReadBack) -> RemarkIn:
-    return RemarkIn(one.note.text, one.kind, one.note.target, one.was, one.now)
-
-
-def _read_back(engine: Engine, session: Session, note: Note) -> ReadBack:
-    """As the engine would read it if it were said now: it is tried, and nothing is recorded."""
-    from reconvene.core.facts.commands import AddRemark
-    from reconvene.core.run.handle import record
-    from reconvene.errors import ReconveneError
-
-    one = RemarkIn(note.text, note.kind) if note.kind else _understood(session, note.text)
-    one = RemarkIn(one.text, one.kind, note.target or one.target, one.was, one.now)
-    try:
-        state = record(session.state, AddRemark(one), session.now(), session.book).state
-    except ReconveneError:
-        return ReadBack(note, one.kind, one.was, one.now, "", "", (), "")
-    made = state.record.remarks[len(state.record.remarks)]
-    routed = on_record.routes(state, session.book) if state.world.cursor else ()
-    concerns = tuple(route.agent for route in routed)
-    why = "; ".join(f"{route.agent}: {one_line(route.why, 80)}" for route in routed[:3] if route.rule != "always")
-    return ReadBack(note, made.kind, made.was, made.now, made.level, made.reason, concerns, why)
-
-
-def _understood(session: Session, text: str) -> RemarkIn:
-    """Of a free text as one remark: kind and figures of the part that says most."""
-    from reconvene.doors.shared.remarks import understood
-
-    workflow = session.book.workflow
-    found = [entry.remark for entry in understood(text, tuple(workflow.agents), workflow.kits)]
-    if not found:
-        return RemarkIn(text.strip())
-    best = next((one for one in found if one.kind != "comment"), found[0])
-    return RemarkIn(text.strip(), best.kind, best.target, best.was, best.now)

@@ -29,7 +29,7 @@ def routes(service: Service, callers: Callers) -> list[Route | Mount]:
 
     static = StaticFiles(directory=FOLDER / "static")
     return [
-        *entering.routes(callers),
+        *entering.routes(service, callers),
         Route("/theme", theme, methods=["POST"]),
         *inbox_pages.routes(service),
         *decision_pages.routes(service),

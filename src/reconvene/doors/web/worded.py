@@ -6,6 +6,8 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from markupsafe import Markup, escape
+
 from reconvene.doors.shared.glance import takes_parts
 from reconvene.doors.shared.harmless import one_line
 
@@ -67,7 +69,17 @@ def takes(what: Takes) -> str:
     return " · ".join(takes_parts(what))
 
 
+def own(words: str) -> Markup:
+    """A person's own words in a box of theirs: what they typed, and nothing else."""
+    return escape(words)
+
+
+def for_pages(hint: str) -> str:
+    """What to do next; "" where the hint is for a terminal or a program."""
+    return "" if any(sign in f" {hint}" for sign in (" --", "reconvene ", "/api/", "=…")) else hint
+
+
 FILTERS: dict[str, Callable[..., str]] = {
     "plural": plural, "when": when, "long_since": long_since, "cut": cut, "takes": takes, "sentence": sentence,
-    "initial": initial,
+    "initial": initial, "own": own, "for_pages": for_pages,
 }  # fmt: skip

@@ -21,6 +21,9 @@ _WEAK_WORDS = r"(?:\W{1,3}(?:[^\W\d_]{1,14}\W{1,3}){0,3})?\W{0,3}$"
 # "850 is wrong", "the 4 years in your text are out of date".
 _DENIED_AFTER = r"^\W{0,3}<<denied_after>>"
 _PLAINLY = r"(?:<<plainly>>\W{1,3}|[=:]\s?)(?:<<nearly>>\W{1,3}){0,2}$"
+# "Replace “850M” with “$900M”".
+_REPLACES = "<<replaces>>" + _WEAK_WORDS
+_REPLACED_BY = r"^\W{0,4}(?:[^\W\d_]{1,14}\W{1,3}){0,3}<<replaced_by>>" + _WEAK_WORDS
 _ARROW = re.compile(r"\s*(?:→|->|=>|⇒)\s*")
 _SENTENCE_END = re.compile(r"[.!?](?=\s|$)|[;\n。！？]")
 
@@ -123,9 +126,15 @@ def _roles(text: str, sentence: _Sentence) -> tuple[tuple[Figure, _Role], ...]:
     roles = ["stated" if role in _REPLACED and role != strongest else role for role in roles]
     for index in range(len(figures) - 1):
         between = text[figures[index].end : figures[index + 1].start]
-        if len(between) < 12 and _ARROW.fullmatch(between):
+        before = text[max(sentence.start, figures[index].start - _WINDOW) : figures[index].start]
+        if (len(between) < 12 and _ARROW.fullmatch(between)) or _is_replaced(before, between, tongue):
             roles[index], roles[index + 1] = "denied", "stated"
     return tuple(zip(figures, roles))
+
+
+def _is_replaced(before: str, between: str, tongue: tongues.Tongue) -> bool:
+    asked = len(between) <= _WINDOW and tongue.pattern(_REPLACES).search(before)
+    return bool(asked and tongue.pattern(_REPLACED_BY).search(between))
 
 
 def _role(before: str, behind: str, tongue: tongues.Tongue) -> _Role:

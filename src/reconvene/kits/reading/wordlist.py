@@ -46,7 +46,7 @@ CUES = (
     # figures
     "denied_before", "reported_before", "denied_after", "earlier_before", "stated_before", "plainly", "nearly",
     "percent", "percentage_points", "dated", "range", "range_opens", "range_closes", "range_denied", "from", "wide",
-    "to", "but", "denied_clause", "reported_clause", "denied_figure",
+    "to", "but", "replaces", "replaced_by", "denied_clause", "reported_clause", "denied_figure",
     # what became of a remark
     "declined", "declined_word", "makes_a_verdict", "fell", "not_declined", "clause", "because",
 )  # fmt: skip

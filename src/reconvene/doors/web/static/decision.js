@@ -1,33 +1,85 @@
-// The decision page, beyond plain forms: the button says what will be recorded, what is typed is kept, text that is
-// selected can be remarked on, a page that is out of date says so. Nothing here decides.
+// The decision page, beyond plain forms: the button says what will be recorded, what is typed is kept on the server and,
+// until it has it, in this tab; text that is selected can be remarked on; a page that is out of date says so. Nothing
+// here decides.
 import { $, $$, onKey } from "./cockpit.js";
+import { held } from "./kept.js";
 
-const form = $("#decision"), say = $("#say"), base = form.action.replace(/\/decide$/, "");
+const form = $("#decision"), say = $("#say"), base = form.action.replace(/\/decide$/, ""), given = form.elements;
 const plural = (count, word) => `${count} ${word}${count === 1 ? "" : "s"}`;
+const saved = text => { const at = $("#saved"); if (at) at.textContent = text; };
+let away = false;  // the server does not answer
 
-// --- the button ---
+// --- the button, and the line above it ---
 function tell() {
   const option = $("input[name=option]:checked"), notes = $$("#notes .note").length + (say && say.value.trim() ? 1 : 0);
-  const anyway = form.elements.anyway ? ", in spite of what changed" : "";
-  const text = !option ? "Choose an option" : `${option.value}${notes ? `, with ${plural(notes, "note")}` : ""}${anyway}`;
+  const anyway = given.anyway ? ", in spite of what changed" : "";
+  const text = away ? "The server does not answer" : !option ? "Choose an option"
+    : `${option.value}${notes ? `, with ${plural(notes, "note")}` : ""}${anyway}`;
   $$("#do, #do2").forEach(at => { at.textContent = text; });
-  $$(".btn.main").forEach(button => { button.disabled = !option || !$("#stale").hidden; });
+  $$(".btn.main").forEach(button => { button.disabled = away || !option || !$("#stale").hidden; });
+  if (say) $("#send").textContent = `Send now${notes ? `: ${plural(notes, "note")}` : ""}`;
+  const goes = notes ? `Goes with ${plural(notes, "note")}, to every later agent.` : "";
+  $("#with").textContent = away ? "Nothing can be recorded now. What you typed stays here." : goes;
 }
 
-// --- what is typed is kept on the server ---
-let waits = 0, unkept = false;
-async function keep() {
-  unkept = false;
-  const saved = $("#saved");
-  try {
-    const answer = await fetch(`${base}/draft`, { method: "POST", body: new FormData(form) });
-    if (saved) saved.textContent = answer.ok ? "Draft saved." : "Draft not saved.";
-  } catch {
-    if (saved) saved.textContent = "Draft not saved: the server does not answer.";
+// --- what is typed is kept on the server; until it has it, in this tab ---
+const COPY = `typed ${form.dataset.who} ${base} ${given.checkpoint.value}`;
+const typable = () => [...given].filter(at => at.name && !at.readOnly && at.matches("textarea, input:not([type=hidden])"));
+const valueOf = at => at.matches("[type=radio], [type=checkbox]") ? at.checked : at.value;
+let waits = 0, changes = 0, unkept = false, working = Promise.resolve();
+
+function copy() {
+  const found = typable().map(at => [at.name, at.type === "radio" || at.type === "checkbox" ? at.value : "", valueOf(at)]);
+  try { sessionStorage.setItem(COPY, JSON.stringify(found)); } catch { /* it has no room: the server has what it has */ }
+}
+function restore() {
+  const found = JSON.parse(sessionStorage.getItem(COPY) || "[]");
+  sessionStorage.removeItem(COPY);
+  let more = false;
+  for (const [name, value, was] of found) {
+    const at = typable().find(one => one.name === name && (!value || one.value === value));
+    if (!at || valueOf(at) === was) continue;
+    if (typeof was === "boolean") { if (was && !at.disabled) { at.checked = true; more = true; } }
+    else if (was.trim() && !at.value.includes(was)) {
+      at.value = !at.value.trim() || was.includes(at.value) ? was : `${at.value}\n${was}`;
+      more = true;
+    }
   }
+  const work = `said ${form.dataset.who} ${form.dataset.run}`, before = held(work);  // typed while agents were at work
+  if (before.trim() && say && !say.value.includes(before)) {
+    say.value = say.value.trim() ? `${say.value}\n${before}` : before;
+    more = true;
+  }
+  sessionStorage.removeItem(work);
+  if (more) { soon(); saved("What the server had not got was still here."); }
+}
+const keep = () => (working = working.then(save, save));
+async function save() {
+  clearTimeout(waits);
+  const upTo = changes;
+  try {
+    const answer = await fetch(`${base}/draft`, { method: "POST", body: new FormData(form), signal: AbortSignal.timeout(15000) });
+    away = false;
+    if (answer.ok) {
+      const found = await answer.json();
+      given.draft.value = found.draft;
+      if (found.same_notes) given.noted.value = found.noted; else late(["You changed your notes in another tab."]);
+      $("#elsewhere").hidden = !found.elsewhere;
+      $("#elsewhere-words").textContent = found.elsewhere;
+      if (upTo === changes) { unkept = false; sessionStorage.removeItem(COPY); }
+    }
+    saved(answer.ok ? "Draft saved." : answer.status === 401
+      ? "Draft not saved: your token no longer holds. What you typed stays here; enter again in another tab."
+      : "Draft not saved. What you typed stays here.");
+  } catch {
+    away = true;
+    saved("Draft not saved: the server does not answer.");
+  }
+  tell();
 }
 function soon() {
-  unkept = true;
+  unkept = true, changes += 1;
+  copy();
   clearTimeout(waits);
   waits = setTimeout(keep, 600);
 }
@@ -37,13 +89,36 @@ document.addEventListener("change", event => {
   if (note) form.requestSubmit($(`button[value="change ${note}"]`));
   tell();
 });
-form.addEventListener("submit", () => { clearTimeout(waits); unkept = false; });
+
+// --- nobody leaves before it is kept, and nothing is sent to a server that does not answer ---
+let going = false;
+async function kept() { do await keep(); while (unkept && !away && $("#saved").textContent === "Draft saved."); }
+document.addEventListener("submit", async event => {
+  if (going || event.defaultPrevented || (event.target !== form && !unkept)) return;
+  event.preventDefault();
+  await kept();
+  if (away) return;
+  going = true;
+  event.target.requestSubmit(event.submitter);
+});
+document.addEventListener("click", async event => {
+  const link = event.target.closest("a[href]");
+  if (!link || !unkept || event.defaultPrevented || event.ctrlKey || event.metaKey || event.shiftKey || link.target) return;
+  if (link.pathname === location.pathname && link.search === location.search && link.hash) return;
+  event.preventDefault();
+  await kept();
+  location.href = link.href;
+});
 addEventListener("pagehide", () => { if (unkept) navigator.sendBeacon(`${base}/draft`, new FormData(form)); });
+addEventListener("pageshow", event => { going = false; if (event.persisted) location.reload(); });
 
 // --- keys: none of them alone decides ---
-onKey("r", event => { event.preventDefault(); if (say) say.focus(); });
+onKey("r", event => {
+  event.preventDefault();
+  if (say) { say.focus(); say.setSelectionRange(say.value.length, say.value.length); }
+});
 onKey("w", () => { location.hash = "documents"; });
-onKey("n", () => { location.href = "/"; });
+onKey("n", () => { const link = document.createElement("a"); link.href = "/"; document.body.append(link); link.click(); });
 for (let key = 1; key <= 9; key++) {
   onKey(String(key), () => {
     const option = $(`input[data-key="${key}"]`);
@@ -52,14 +127,18 @@ for (let key = 1; key <= 9; key++) {
 }
 document.addEventListener("keydown", event => {
   const record = $("#record");
+  if (event.key === "Escape" && event.target.matches("textarea, input.field")) { event.target.blur(); undock(); }
   if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && record && !record.disabled) form.requestSubmit(record);
 });
 
-// --- text that is selected can be remarked on ---
-const SAYS = { Comment: (quote) => `“${quote}”: `, Replace: (quote) => `Replace “${quote}” with “`,
-  Delete: (quote) => `Delete “${quote}”.`, Insert: (quote) => `After “${quote}”, insert “` };
+// --- text that is selected can be remarked on, where one reads it ---
+const SAYS = { Comment: quote => [`“${quote}”: `, ""], Replace: quote => [`Replace “${quote}” with “`, "”."],
+  Delete: quote => [`Delete “${quote}”.`, ""], Insert: quote => [`After “${quote}”, insert “`, "”."] };
+const PLACE = `place ${base}`;
+const box = $("#your-words");
 let menu = null;
 function closeMenu() { if (menu) menu.remove(); menu = null; }
+function undock() { if (box) box.classList.remove("docked"); }
 function lineOf(node) {
   const at = (node.nodeType === 1 ? node : node.parentElement).closest("[data-line]");
   if (!at || !at.dataset.line) return null;
@@ -68,15 +147,25 @@ function lineOf(node) {
   const passed = breaks.filter(one => one.compareDocumentPosition(node) & Node.DOCUMENT_POSITION_FOLLOWING);
   return [passed.length ? Number(passed[passed.length - 1].dataset.at) : lines[0]];
 }
-function remarkOn(word, quote, holder, first, last) {
-  $("#note-path").value = holder.dataset.path, $("#note-version").value = holder.dataset.version;
+function about(path, version, first, last) {
+  $("#note-path").value = path, $("#note-version").value = version;
   $("#note-first").value = first || "", $("#note-last").value = last || "";
-  const before = say.value.trimEnd();
-  say.value = (before ? `${before}\n` : "") + SAYS[word](quote);  // what was typed already stays
+  $("#about").hidden = !path;
+  $("#about-what").textContent = path + (first ? `:${first}${last > first ? `-${last}` : ""}` : "");
+}
+function remarkOn(word, quote, holder, first, last) {
+  about(holder.dataset.path, holder.dataset.version, first, last);
+  const before = say.value.trimEnd(), [head, tail] = SAYS[word](quote);
+  say.value = (before ? `${before}\n` : "") + head + tail;  // what was typed already stays
   closeMenu();
-  say.focus();
-  say.setSelectionRange(say.value.length, say.value.length);
-  tell();
+  box.classList.add("docked");
+  say.focus({ preventScroll: true });
+  say.setSelectionRange(say.value.length - tail.length, say.value.length - tail.length);
+  tell(), soon();
+}
+if (box) {
+  $("#not-about").addEventListener("click", event => { event.preventDefault(); about("", "", 0, 0); undock(); });
+  $("#add").addEventListener("click", () => { if (box.matches(".docked")) sessionStorage.setItem(PLACE, String(scrollY)); });
 }
 document.addEventListener("selectionchange", () => { if (getSelection().isCollapsed) closeMenu(); });
 document.addEventListener("mouseup", offer);
@@ -108,20 +197,38 @@ function offer() {
     button.addEventListener("click", () => remarkOn(word, quote, holder, from && from[0], to && to[to.length - 1]));
     menu.append(button);
   }
-  const box = range.getBoundingClientRect();
+  const place = range.getBoundingClientRect();
   document.body.append(menu);
-  menu.style.left = `${Math.max(8, box.left + scrollX)}px`;
-  menu.style.top = `${Math.max(8, box.top + scrollY - menu.offsetHeight - 6)}px`;
+  menu.style.left = `${Math.max(8, place.left + scrollX)}px`;
+  menu.style.top = `${Math.max(8, place.top + scrollY - menu.offsetHeight - 6)}px`;
 }
 
-// --- a page that is out of date says so ---
-async function look() {
+// --- a page that is out of date says what changed ---
+function late(told) {
+  const list = $("#stale-told");
+  list.replaceChildren(...told.map(text => { const at = document.createElement("li"); at.textContent = text; return at; }));
+  $("#stale").hidden = false;
+  tell();
+}
+const look = () => (working = working.then(looked, looked));
+async function looked() {
   if (document.hidden) return;
+  const asked = new URLSearchParams({ version: given.version.value, seq: given.seq.value });
   try {
-    const answer = await fetch(`${base}/version`), found = answer.ok ? await answer.json() : null;
-    if (found && found.version !== form.elements.version.value) { $("#stale").hidden = false; tell(); }
-  } catch { /* the server is away: what was typed stays on the page */ }
+    const answer = await fetch(`${base}/version?${asked}`, { signal: AbortSignal.timeout(15000) });
+    const found = answer.ok ? await answer.json() : null, was = away;
+    away = false;
+    if (found && found.version !== given.version.value) late(found.told);
+    else if (found && String(found.noted) !== given.noted.value) late(["You changed your notes in another tab."]);
+    if (was && unkept) setTimeout(keep);
+  } catch { away = true; }
+  tell();
 }
 setInterval(look, 15000);
+setInterval(() => { if (away) look(); }, 3000);
 document.addEventListener("visibilitychange", look);
+restore();
 tell();
+const place = sessionStorage.getItem(PLACE);
+sessionStorage.removeItem(PLACE);
+if (place) addEventListener("load", () => scrollTo(0, Number(place)));
