@@ -74,7 +74,7 @@ class EventLog(ChainedLog, Outbox, Protocol):
         """The events after this one, in order; at most `limit`, 0 = all."""
 
     def artefact(self, digest: str) -> bytes:
-        """StoreError where it is not there."""
+        """StoreError where it is not there, or its bytes are not what the digest says."""
 
     def carried_out(self, mark: str) -> tuple[str, int] | None:
         """The run and the seq up to which it was written by the append that carried this request out; None = none did,

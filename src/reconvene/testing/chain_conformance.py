@@ -67,7 +67,7 @@ class ChainConformance:
         self.log.append("run-1", 0, Append([paused("a")]))
         before = self.log.stored("run-1")
         refused(Conflict, lambda: self.log.append("run-1", 0, Append([paused("b")])))
-        self.log.append("run-1", 1, Append([], {"d1": b"x"}, row("run-1")))
+        self.log.append("run-1", 1, Append([], {digest_of(b"x"): b"x"}, row("run-1")))
         assert self.log.stored("run-1") == before
 
     def test_whoever_appends_next_goes_on_from_the_newest_value(self) -> None:
@@ -93,10 +93,10 @@ class ChainConformance:
         self.log.append("run-1", 0, Append([paused("a")], seal=lambda link: b"seal"))
         self.log.append("run-1", 1, Append([remark("and on " * 2_000)]))
         rows = self.log.stored("run-1")
-        assert self.log.adopt("run-2", rows, 0, Append([paused("b")], {"d1": b"x"}, row("run-2"))) == 3
+        assert self.log.adopt("run-2", rows, 0, Append([paused("b")], {digest_of(b"x"): b"x"}, row("run-2"))) == 3
         assert self.log.stored("run-2")[:2] == rows
         assert self.log.read("run-2")[:2] == self.log.read("run-1")
-        assert self.log.artefact("d1") == b"x"
+        assert self.log.artefact(digest_of(b"x")) == b"x"
         assert self.log.index_row("run-2") == row("run-2")
         last = self.log.stored("run-2")[2]
         assert last.chain == chain.value_after(chain.link(rows[1].chain, "run-2", 3, last.packed, last.data), b"")
@@ -116,9 +116,9 @@ class ChainConformance:
         self.log.append("run-1", 0, Append([paused("a")]))
         self.log.append("run-2", 0, Append([paused("b")]))
         rows = self.log.stored("run-1")
-        refused(Conflict, lambda: self.log.adopt("run-2", rows, 0, Append([paused("c")], {"d1": b"x"})))
+        refused(Conflict, lambda: self.log.adopt("run-2", rows, 0, Append([paused("c")], {digest_of(b"x"): b"x"})))
         assert [event for _, event in self.log.read("run-2")] == [paused("b")]
-        refused(StoreError, lambda: self.log.artefact("d1"))
+        refused(StoreError, lambda: self.log.artefact(digest_of(b"x")))
 
     def test_a_deleted_run_leaves_its_id_its_head_and_what_others_need(self) -> None:
         shared = b"".join(b"line %d of what both hold\n" % n for n in range(2_000))

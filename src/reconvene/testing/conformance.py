@@ -73,10 +73,10 @@ class LogConformance(ChainConformance, OutboxConformance, RequestConformance):
 
     def test_what_was_appended_is_there_when_the_log_is_opened_again(self) -> None:
         first = self.open()
-        first.append("run-1", 0, Append([paused("a")], {"d1": b"content"}, row("run-1")))
+        first.append("run-1", 0, Append([paused("a")], {digest_of(b"content"): b"content"}, row("run-1")))
         again = self.open()
         assert again.read("run-1") == [(1, paused("a"))]
-        assert again.artefact("d1") == b"content"
+        assert again.artefact(digest_of(b"content")) == b"content"
         assert again.index() == [row("run-1")]
 
     def test_the_logs_of_runs_are_apart(self) -> None:
@@ -114,16 +114,16 @@ class LogConformance(ChainConformance, OutboxConformance, RequestConformance):
     def test_unicode_survives_everywhere(self) -> None:
         run = "überprüfung-漢字-🙂"
         index = row(run, note=UNICODE)
-        self.log.append(run, 0, Append([remark(UNICODE)], {"d1": UNICODE.encode()}, index))
+        self.log.append(run, 0, Append([remark(UNICODE)], {digest_of(UNICODE.encode()): UNICODE.encode()}, index))
         assert self.log.read(run) == [(1, remark(UNICODE))]
-        assert self.log.artefact("d1") == UNICODE.encode()
+        assert self.log.artefact(digest_of(UNICODE.encode())) == UNICODE.encode()
         assert self.log.index_row(run) == index
 
     def test_text_that_is_not_unicode_is_refused_and_leaves_nothing(self) -> None:
-        broken = Append([remark("half a pair \ud83d")], {"d1": b"x"})
+        broken = Append([remark("half a pair \ud83d")], {digest_of(b"x"): b"x"})
         refused(ReconveneError, lambda: self.log.append("run-1", 0, broken))
         assert self.log.head("run-1") == 0
-        refused(StoreError, lambda: self.log.artefact("d1"))
+        refused(StoreError, lambda: self.log.artefact(digest_of(b"x")))
 
     def test_an_event_of_a_megabyte_is_one_like_any_other(self) -> None:
         big = remark("0123456789abcdef" * 65_536)
@@ -138,9 +138,9 @@ class LogConformance(ChainConformance, OutboxConformance, RequestConformance):
 
     def test_an_append_without_events_stores_the_rest_and_leaves_the_head(self) -> None:
         self.log.append("run-1", 0, Append([paused("a")], row=row("run-1")))
-        assert self.log.append("run-1", 1, Append([], {"d1": b"x"}, row("run-1", "paused"))) == 1
+        assert self.log.append("run-1", 1, Append([], {digest_of(b"x"): b"x"}, row("run-1", "paused"))) == 1
         assert self.log.read("run-1") == [(1, paused("a"))]
-        assert self.log.artefact("d1") == b"x"
+        assert self.log.artefact(digest_of(b"x")) == b"x"
         assert self.log.index() == [row("run-1", "paused")]
 
     # -- compare-and-swap
@@ -157,11 +157,12 @@ class LogConformance(ChainConformance, OutboxConformance, RequestConformance):
         self.log.append("run-1", 0, Append([paused("a")], row=row("run-1", "waiting")))
         for run, seq in (("run-1", 0), ("run-2", 7)):
             refused(
-                Conflict, partial(self.log.append, run, seq, Append([paused("b")], {"d1": b"x"}, row(run, "failed")))
+                Conflict,
+                partial(self.log.append, run, seq, Append([paused("b")], {digest_of(b"x"): b"x"}, row(run, "failed"))),
             )
         assert self.log.read("run-1") == [(1, paused("a"))]
         assert self.log.index() == [row("run-1", "waiting")]
-        refused(StoreError, lambda: self.log.artefact("d1"))
+        refused(StoreError, lambda: self.log.artefact(digest_of(b"x")))
 
     def test_of_two_writers_exactly_one_wins_each_place(self) -> None:
         places = 50
@@ -205,11 +206,17 @@ class LogConformance(ChainConformance, OutboxConformance, RequestConformance):
             assert self.log.artefact(digest) == data
 
     def test_an_artefact_put_again_changes_nothing_and_is_shared_by_runs(self) -> None:
-        self.log.append("run-1", 0, Append([paused("a")], {"d1": b"the content"}))
-        self.log.append("run-1", 1, Append([paused("b")], {"d1": b"the content", "d2": b"more"}))
-        self.log.append("run-2", 0, Append([paused("c")], {"d1": b"the content"}))
-        assert self.log.artefact("d1") == b"the content"
-        assert self.log.artefact("d2") == b"more"
+        self.log.append("run-1", 0, Append([paused("a")], {digest_of(b"the content"): b"the content"}))
+        both = {digest_of(data): data for data in (b"the content", b"more")}
+        self.log.append("run-1", 1, Append([paused("b")], both))
+        self.log.append("run-2", 0, Append([paused("c")], {digest_of(b"the content"): b"the content"}))
+        assert self.log.artefact(digest_of(b"the content")) == b"the content"
+        assert self.log.artefact(digest_of(b"more")) == b"more"
+
+    def test_bytes_that_are_not_what_their_digest_says_are_never_given(self) -> None:
+        self.log.append("run-1", 0, Append([paused("a")], {digest_of(b"other"): b"not that"}))
+        error = refused(StoreError, lambda: self.log.artefact(digest_of(b"other")))
+        assert digest_of(b"other") in str(error)
 
     def test_an_artefact_that_is_not_there_is_a_store_error_that_names_it(self) -> None:
         error = refused(StoreError, lambda: self.log.artefact("0123abcd"))

@@ -87,7 +87,10 @@ class MemoryLog(MemoryOutbox):
         with self._lock:
             if digest not in self._artefacts:
                 raise StoreError(f"There is no content with the digest {digest}.")
-            return self._artefacts[digest]
+            data = self._artefacts[digest]
+        if digest_of(data) != digest:
+            raise StoreError(f"There are other bytes than the content {digest}.")
+        return data
 
     def carried_out(self, mark: str) -> tuple[str, int] | None:
         with self._lock:
