@@ -84,7 +84,7 @@ PEOPLE: dict[str, Person] = {
         models=("engineer=proposals", "reviewer=review", "mediator=headed"),
     ),
     "job": Person(
-        (Wish("Approve"), Wish("Skip review and run"), Wish("Accept")),
+        (Wish("Finish with what is there"), Wish("Approve"), Wish("Skip review and run"), Wish("Accept")),
         inputs={"description": "Write letters.md: which of our letters are late, in three lines."},
     ),
     "brainstorm": Person(

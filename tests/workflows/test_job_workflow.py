@@ -105,6 +105,22 @@ def test_the_first_plan_is_frozen_for_review_and_questions_are_fields(job: Begin
     assert '"currency":"EUR"' in at.agents.of("worker")[0].prompt
 
 
+def test_without_a_plan_the_person_is_asked_and_may_finish_with_what_is_there(job: Begin) -> None:
+    nothing = {"text": "I could not."}
+    at = job(*[nothing] * 9, bare=True)
+    assert at.offered[:2] == ["Try again", "Go on without it"]
+    at.answer("Go on without it", {}, at=at.point)
+    assert (at.open.status, at.phase) == ("pending_review", "strategy")
+    assert "There is no plan." in at.open.prompt
+    at.decide("Approve")
+    at.answer("Go on without it", {}, at=at.point)
+    assert at.phase == "strategy", "nothing can be worked off, and no agent goes round in circles"
+    assert at.offered[-1] == "Finish with what is there"
+    at.decide("Finish with what is there")
+    assert at.state.status == "completed"
+    assert at.agents.of("worker") == []
+
+
 def test_feedback_reaches_the_next_plan_in_the_memory_and_as_words_and_it_is_frozen_again(job: Begin) -> None:
     at = job(plan()).decide("Request changes", "Use euros")
     assert at.open.status == "pending_review"
