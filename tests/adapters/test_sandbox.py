@@ -17,7 +17,7 @@ import pytest
 
 from commands import Command
 from reconvene.adapters.agents import presets
-from reconvene.adapters.sandbox import levels, logins
+from reconvene.adapters.sandbox import levels, logins, remains
 from reconvene.adapters.sandbox.places import Places
 from reconvene.app.run_folders import RunFolders
 from reconvene.errors import WorkflowError
@@ -668,6 +668,21 @@ def test_what_a_process_that_died_left_behind_is_swept_by_the_next(tmp_path: Pat
     living.close()
     other.close()
     assert list(root.iterdir()) == []
+
+
+def test_what_a_living_process_looks_at_for_no_run_yet_is_not_ended_by_another(tmp_path: Path) -> None:
+    living, other = Places(str(tmp_path)), Places(str(tmp_path))
+    folder = living.new()
+    remains.note(folder, remains.Attempt("", "", "", 0, "look", "sleep", 0.0))
+    with subprocess.Popen(["sleep", "60"], env={**os.environ, remains.MARK: folder}) as looking:
+        remains.note_started(folder, looking.pid)
+        try:
+            other.new()
+            assert looking.poll() is None
+        finally:
+            looking.kill()
+    living.close()
+    other.close()
 
 
 # --- the language ---

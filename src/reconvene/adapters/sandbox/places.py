@@ -76,7 +76,8 @@ class Places:
 
     def sweep(self, home: str = "", run: str = "") -> list[str]:
         """End and take away what belongs to no living process; the folders of attempts that act on the world and are
-        still at work. Of this run nobody else is at work: whoever sweeps for it holds its lease."""
+        still at work. Of this run nobody else is at work: whoever sweeps for it holds its lease. Without a run, what
+        living processes have started stays: they may be looking at something for a run that is not there yet."""
         if not self.others():
             return []
         left: list[str] = []
@@ -87,6 +88,8 @@ class Places:
                 if path == self._own and self._process == os.getpid():
                     continue
                 with _dead(path + _LOCK) as dead:
+                    if not dead and not run:
+                        continue
                     stays = _end_in(path, None if dead else (home, run))
                     left += stays
                     if dead and not stays:
