@@ -361,3 +361,8 @@ def test_who_draws_together_what_others_wrote_is_told_first(
     one = Told(tmp_path / "home", TOGETHER, says)
     assert [change.agent for change in one.decide("Again")] == order
     asyncio.run(one.engine.close())
+
+
+def test_a_field_of_a_form_that_turned_is_no_conclusion() -> None:
+    assert not turned("job_complete: False", "job_complete: True")
+    assert turned("The page is not ready.", "The page is ready.")

@@ -32,7 +32,13 @@ _NEAR = 24  # characters before such a word in which a no belongs to it
 _ADVISED_AGAINST = late(r"\b(?:recommend|advis|vot|argu|speak|decid)\w*\b[^.;:]{0,30}?\bagainst\b", re.IGNORECASE)
 
 
+# A field of a form ("job_complete: True") is no sentence: what it means is said elsewhere.
+_FIELD = late(r"[\w.-]+:\s*(?:true|false|yes|no|null|none)\W*", re.IGNORECASE)
+
+
 def turned(was: str, now: str) -> bool:
+    if _FIELD.fullmatch(was) and _FIELD.fullmatch(now):
+        return False
     before, after = stance(was), stance(now)
     if before and after and before != after:
         return True
