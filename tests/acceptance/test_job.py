@@ -258,6 +258,7 @@ def test_a_job_with_nothing_to_look_at_runs_without_a_review(tmp_path: Path, ser
     assert "Shall this call be made?" in started.out
 
 
+@pytest.mark.torture
 def test_a_list_of_to_dos_that_a_person_broke_is_theirs_to_mend(tmp_path: Path, server: OpenAIServer) -> None:
     desk = Desk(tmp_path, server)
     desk.type(*START, "--doc", "notes.md", "--datasource", "figures.db")

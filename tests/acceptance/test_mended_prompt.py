@@ -76,6 +76,7 @@ def test_a_mistake_in_a_prompt_found_after_four_decisions_costs_none_of_them(min
     assert [(one["id"], one["text"]) for one in lives][: len(known)] == known  # type: ignore[attr-defined]
 
 
+@pytest.mark.torture
 def test_a_run_that_is_completed_is_taken_up_again_with_a_remark(mine: Path, reconvene: Command) -> None:
     done = reconvene("run", "mine", "--recorded", "--answers", answers(mine, 0), "--json")
     assert done.code == 0

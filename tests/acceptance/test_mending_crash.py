@@ -26,7 +26,7 @@ PLACES = {
 }
 
 
-@pytest.mark.parametrize("place", part(PLACES, 5))
+@pytest.mark.parametrize("place", part(PLACES, 9))
 def test_a_mended_run_killed_at_any_boundary_resumes_to_the_same_end(forks: Forks, memory: Path, place: str) -> None:
     cast = Cast(agents=2)
     expected = untroubled(forks, memory / "untroubled", cast, PLAY)

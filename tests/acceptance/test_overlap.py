@@ -34,7 +34,7 @@ phases:
 """
 
 
-@pytest.fixture(params=["bubblewrap", "landlock", "none"])
+@pytest.fixture(params=["bubblewrap", pytest.param("landlock", marks=pytest.mark.torture), "none"])
 def level(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     return chosen(str(request.param), tmp_path, monkeypatch)
 

@@ -10,6 +10,7 @@ import pytest
 from support.fuse import noted
 from support.queueing import PARENT
 
+from exploring import part
 from forks import Forks
 from reconvene.adapters.sqlite import SqliteLog
 from reconvene.core.facts.events import (
@@ -59,7 +60,7 @@ def check_whole(home: Path, pieces: int) -> None:
     log.close()
 
 
-@pytest.mark.parametrize("processes", [2, 3])
+@pytest.mark.parametrize("processes", part([2, 3], 2))
 def test_processes_that_work_the_queue_off_together_share_it_out(forks: Forks, memory: Path, processes: int) -> None:
     pieces = 12
     home = prepared(forks, memory / "home", pieces)
@@ -77,7 +78,7 @@ def test_processes_that_work_the_queue_off_together_share_it_out(forks: Forks, m
     check_whole(home, pieces)
 
 
-@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("place", part(PLACES, 2))
 def test_a_split_killed_at_any_boundary_loses_no_piece_and_makes_none_twice(
     forks: Forks, memory: Path, place: str
 ) -> None:

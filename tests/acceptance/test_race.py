@@ -67,6 +67,7 @@ def test_of_two_decisions_and_of_two_resumes_exactly_one_wins(forks: Forks, tmp_
     log.close()
 
 
+@pytest.mark.torture
 def test_of_an_upgrade_and_a_decision_one_wins_and_of_two_reopenings_one_does(forks: Forks, tmp_path: Path) -> None:
     home = str(tmp_path / "home")
     runs = forks.one("support.racing:prepare", home=home, runs=100).answer

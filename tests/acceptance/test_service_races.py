@@ -159,7 +159,7 @@ def raced(made: Ground, forks: Forks, number: int) -> Counter[str]:
     return won
 
 
-@pytest.mark.parametrize("races", [30, pytest.param(1000, marks=pytest.mark.torture)])
+@pytest.mark.parametrize("races", [20, pytest.param(1000, marks=pytest.mark.torture)])
 def test_of_all_who_decide_at_once_one_wins_and_everybody_is_told(made: Ground, forks: Forks, races: int) -> None:
     won = raced(made, forks, races)
     print(f"{races} races: {dict(won)}")

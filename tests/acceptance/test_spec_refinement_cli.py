@@ -93,6 +93,7 @@ def test_auto_parks_where_only_a_person_can_go_on_and_takes_the_decision_later(t
     assert "(COMPLETE)" in ended.out.replace("│ ", "")
 
 
+@pytest.mark.torture
 def test_a_wish_that_is_refused_says_why(tmp_path: Path, recorded: Path) -> None:
     told = run(tmp_path, recorded, "--answers", answers(tmp_path, BEGIN, {"option": "Accept as complete"}))
     assert told.code != 0
@@ -108,6 +109,7 @@ def test_an_empty_specification_ends_with_one_and_the_next_command(tmp_path: Pat
     assert "reconvene run spec-refinement --input spec=FILE" in told.out.replace("│ ", "")
 
 
+@pytest.mark.torture
 def test_the_demo_plays_offline_and_says_that_it_is_recorded(tmp_path: Path) -> None:
     told = cli(tmp_path, "demo", "spec-refinement", "--by", "ann")
     assert told.code == 0, told.err

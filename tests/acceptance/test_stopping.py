@@ -288,6 +288,7 @@ def to_the_end(stage: Stage) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in stage.folder.iterdir()}
 
 
+@pytest.mark.torture
 def test_a_run_can_be_forked_from_any_point_and_driven_to_its_own_end(tmp_path: Path) -> None:
     stage = Stage(tmp_path, FORKED, {"a": scribe, "b": scribe, "c": scribe})
     files = to_the_end(stage)

@@ -75,6 +75,7 @@ def test_a_kit_brings_a_tracker_a_gate_a_word_a_field_a_view_and_a_workflow(with
     assert "Did you mean words?" in missed.err
 
 
+@pytest.mark.torture
 def test_a_run_without_its_kit_is_shown_and_waits_until_the_kit_is_back(
     with_kit: Typed, without_kit: Typed, tmp_path: Path
 ) -> None:

@@ -108,6 +108,7 @@ def test_a_loop_killed_at_any_moment_goes_on_where_its_record_ends(
     assert at > ROUNDS
 
 
+@pytest.mark.torture
 def test_a_loop_killed_twice_in_the_same_call_asks_twice(nursery: Nursery, tmp_path: Path) -> None:
     assert survive(nursery, tmp_path / "home", [("after pay", 1), ("after pay", 1), ("before pay", 1)]) == 3
 

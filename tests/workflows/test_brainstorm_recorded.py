@@ -152,6 +152,7 @@ def test_the_demo_plays_each_case_and_leaves_a_branch_whose_tests_pass(case: str
     assert "def plain" not in (project / "pantry.py").read_text(encoding="utf-8")
 
 
+@pytest.mark.torture
 def test_the_demo_tells_what_happens_and_which_command_it_stands_for(tmp_path: Path) -> None:
     done = call("demo", "brainstorm", "--case", "complex", cwd=tmp_path)
     assert done.code == 0, done.err

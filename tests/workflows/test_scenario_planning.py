@@ -628,6 +628,7 @@ def test_the_recording_answers_an_interview_too(demo: Callable[..., Demo]) -> No
     assert run.file("company.md").startswith("# The company")
 
 
+@pytest.mark.torture
 def test_every_recorded_output_passes_its_gates_at_the_first_try(demo: Callable[..., Demo]) -> None:
     run = demo()
     while run.state.status == "waiting":

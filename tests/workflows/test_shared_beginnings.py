@@ -82,7 +82,9 @@ PAGES = "\n".join(
 @pytest.mark.parametrize(
     ("workflow", "given", "decisions"),
     [
-        ("scenario-planning", "company", ["That is right", *["Looks good"] * 8, "Finish"]),
+        pytest.param(
+            "scenario-planning", "company", ["That is right", *["Looks good"] * 8, "Finish"], marks=pytest.mark.torture
+        ),
         ("market-entry", "brief", ["Look again: is it dear?", "Accept the memo"]),
     ],
 )

@@ -117,8 +117,8 @@ def test_a_flood_of_tags_does_not_take_for_ever() -> None:
     pieces = ("<think>", "</think>", "<think></think>", "```\n", "\n</think>\n\n", "\n<think>a</think>\n")
     pieces += (" <think>a b c</think> x", "<think>a ", "<think><think></think>", "<think></think></think>")
     for piece in (*pieces, "<|channel|>", FINAL, "\n<think>\n<think>\n</think>", "<think>a</think> <think> b </think>"):
-        without_thinking(piece * 8_000)
-        without_thinking("x" + piece * 8_000)
+        without_thinking(piece * 3_000)
+        without_thinking("x" + piece * 3_000)
 
 
 @pytest.mark.parametrize(

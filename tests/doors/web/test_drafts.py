@@ -226,9 +226,7 @@ def test_a_decision_takes_the_words_of_its_own_tab_and_leaves_those_of_the_other
     assert Tab(browser, run).left == ["tab one words"]
 
 
-def test_a_note_that_the_page_did_not_show_is_not_recorded_with_its_decision(
-    made: Ground, browser: TestClient
-) -> None:
+def test_a_note_that_the_page_did_not_show_is_not_recorded_with_its_decision(made: Ground, browser: TestClient) -> None:
     run = made.parked()
     one, two = Tab(browser, run), Tab(browser, run)
     two.typed(words="Note of tab two").press("notes")
@@ -240,9 +238,7 @@ def test_a_note_that_the_page_did_not_show_is_not_recorded_with_its_decision(
     assert said(made, run) == ["Note of tab two", "Typed in tab one"]
 
 
-def test_a_note_that_another_tab_dropped_is_told_before_anything_is_recorded(
-    made: Ground, browser: TestClient
-) -> None:
+def test_a_note_that_another_tab_dropped_is_told_before_anything_is_recorded(made: Ground, browser: TestClient) -> None:
     run = made.parked()
     one = Tab(browser, run).typed(words="To be dropped").press("notes")
     Tab(browser, run).press("notes/n1", do="drop n1")
