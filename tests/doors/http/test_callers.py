@@ -161,6 +161,25 @@ def test_revoking_a_token_ends_what_was_opened_with_it(made: Ground, people: Set
         assert client.get("/api/v1/me", headers={"authorization": f"Bearer {other}"}).status_code == 200
 
 
+def test_who_was_demoted_or_removed_a_moment_ago_changes_nothing(
+    made: Ground, people: Set, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "_FRESH", 3600.0)
+    run = made.parked()
+    for person in (Person("root", "admin"), Person("ada", "decider")):
+        people.here.add(person)
+    token = people.here.issue("ada", "", _THEN, _LATER)[1]
+    with served(made, people.callers) as client:
+        ada = {"authorization": f"Bearer {token}"}
+        version = client.get(f"/api/v1/runs/{run}/checkpoint", headers=ada).headers["etag"]
+        decide = {"headers": {**ada, "if-match": version}, "json": {"option": "Go on"}}
+        people.here.change(Person("ada", "viewer"))
+        assert client.post(f"/api/v1/runs/{run}/decision", **decide).status_code == 403
+        people.here.remove("ada")
+        assert client.post(f"/api/v1/runs/{run}/decision", **decide).status_code == 401
+    assert not made.state(run).record.decisions
+
+
 def test_a_changed_role_holds_at_once_and_a_removed_person_is_out(made: Ground, people: Set) -> None:
     people.here.add(Person("ada", "admin"))
     people.here.add(Person("bob", "decider"))

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 COOKIE = "reconvene"
 _DAYS = 30
 _TICKET = 300  # seconds in which a ticket must be used
-_FRESH = 1.0  # seconds for which who somebody is is not looked up again
+_FRESH = 1.0  # seconds for which it is not looked up again who it is that reads
 _MOST_KNOWN = 10_000
 _LINK = "link"  # in the place of the token with which a session was opened
 
@@ -148,9 +148,15 @@ class Callers:
         if named:
             kind, _, token = named[0].partition(" ")
             good = kind.casefold() == "bearer" and len(named) == 1
-            return self._fresh(token.strip(), cookie=False) if good else None
+            return self._looked_up(asks, token.strip(), cookie=False) if good else None
         session = asks.cookies.get(COOKIE, "")
-        return self._fresh(session, cookie=True) if session else None
+        return self._looked_up(asks, session, cookie=True) if session else None
+
+    def _looked_up(self, asks: HTTPConnection, shown: str, *, cookie: bool) -> Caller | None:
+        """Whoever changes something is looked up each time: who was removed changes nothing any more."""
+        if asks.scope.get("method") not in ("GET", "HEAD"):
+            self._known.pop(_key(shown, cookie=cookie), None)
+        return self._fresh(shown, cookie=cookie)
 
     def why_unknown(self, asks: HTTPConnection) -> str:
         """Why whoever asks is nobody here; told only to who holds what was once a token."""
