@@ -175,11 +175,11 @@ def require_ours(folder: str, home: str) -> None:
     A home that was moved has left no other behind, and may go on.
     """
     project = os.path.dirname(home)
-    if folder.startswith(project + os.sep) or os.path.commonpath([folder, project]) == project:
-        return
+    is_near = folder.startswith(project + os.sep) or os.path.commonpath([folder, project]) == project
     above = folder
     while (above := os.path.dirname(above)) != os.path.dirname(above):
-        for other in (above, os.path.join(above, NAME)):
+        # Near this home only what lies inside of another one is that one's.
+        for other in (above,) if is_near else (above, os.path.join(above, NAME)):
             if holds_store(other) and os.path.realpath(other) != os.path.realpath(home):
                 raise StoreError(
                     f"The folder {folder} belongs to the home {other}, of which {home} is a copy."

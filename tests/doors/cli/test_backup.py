@@ -91,6 +91,18 @@ def test_a_backup_says_what_later_events_are_known_to_have_been(file: Path, fold
     assert (done.code, RUN in done.err) == (1, True), done.out + done.err
 
 
+def test_a_home_put_back_beside_the_original_leaves_its_files_alone(
+    file: Path, folder: Path, reconvene: Command
+) -> None:
+    draft = folder / ".reconvene" / "runs" / RUN / "draft.md"
+    before = draft.read_bytes()
+    assert reconvene("--home", "beside", "restore", "home.zip").code == 0
+    assert reconvene("--home", "beside", "show", RUN).code == 0
+    refused = reconvene("--home", "beside", "decide", RUN, "--option", "Continue", "--latest")
+    assert (refused.code != 0, "is a copy" in refused.err) == (True, True), refused.out + refused.err
+    assert draft.read_bytes() == before
+
+
 def test_what_is_there_stays(file: Path, folder: Path, reconvene: Command) -> None:
     before = reconvene("log", RUN, "--json").out
     for words in (("restore", "home.zip"), ("backup", "home.zip"), ("backup", ".reconvene/in.zip")):
