@@ -19,11 +19,12 @@ import stat
 import tempfile
 import zipfile
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager, suppress
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 from msgspec import Struct, ValidationError, json
 
+from reconvene.adapters.desk.home_desk import FILE as DESK
 from reconvene.adapters.shared.private_folders import make_private_folder
 from reconvene.adapters.shared.sqlite_faults import store_error
 from reconvene.errors import StoreError, UserError
@@ -36,7 +37,7 @@ FORMAT = 1
 _SAID = "backup.json"
 _HOME = "home/"
 _HISTORY = "history.git"
-_DATABASES = (STORE, PEOPLE, "desk.sqlite")
+_DATABASES = (STORE, PEOPLE, DESK)
 _BESIDE_A_DATABASE = ("-wal", "-shm", "-journal")
 _LEFT_OUT = ("processes", "scratch", INDEX)  # signs of life, work under way, what is made from the store
 _LINK, _PIECE = 0o120000, 1 << 20
@@ -83,24 +84,28 @@ class Written(NamedTuple):
 def write(home: Home, file: str, now: str, release: str) -> Written:
     """UserError where something is there already, or it lies in the home."""
     folder, path = os.path.realpath(home.folder), os.path.abspath(file)
-    if os.path.lexists(path):
-        raise UserError(f"{file} is there already", hint="Name another file, or move it away.")
     if f"{os.path.realpath(os.path.dirname(path))}{os.sep}".startswith(f"{folder}{os.sep}"):
         raise UserError(
             f"{file} would lie in the home itself", hint="A backup belongs elsewhere, best on another disk."
         )
     new = f"{path}.new"
-    handle = os.open(new, os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
     try:
-        with os.fdopen(handle, "w+b") as out:
-            done = _written(folder, out, now, release)
-            out.flush()
-            os.fsync(out.fileno())
-        os.link(new, path)  # never over what somebody else put there meanwhile
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))  # the name is taken from now on
+        try:
+            with os.fdopen(os.open(new, os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600), "w+b") as out:
+                done = _written(folder, out, now, release)
+                out.flush()
+                os.fsync(out.fileno())
+            os.replace(new, path)
+        except BaseException:
+            for left in (new, path):
+                with suppress(OSError):
+                    os.unlink(left)
+            raise
     except FileExistsError:
         raise UserError(f"{file} is there already", hint="Name another file, or move it away.") from None
-    finally:
-        os.unlink(new)
+    except OSError as error:
+        raise store_error(error, path) from error
     return Written(path, done.runs, len(done.files), os.path.getsize(path))
 
 
@@ -226,17 +231,6 @@ def _runs(store: str) -> dict[str, int]:
 # --- putting back ---
 
 
-def contents(file: str) -> Contents:
-    """What a backup says it holds. UserError where it is none."""
-    try:
-        with zipfile.ZipFile(file) as archive:
-            return _said(archive, file)
-    except FileNotFoundError:
-        raise UserError(f"there is no file {file}") from None
-    except (OSError, zipfile.BadZipFile) as error:
-        raise _damaged(file, str(error)) from error
-
-
 def put_back(file: str, folder: str) -> Contents:
     """UserError where something is there, or the file is no backup; then nothing was written."""
     target = os.path.abspath(folder)
@@ -245,24 +239,31 @@ def put_back(file: str, folder: str) -> Contents:
             f"{folder} is there already: a backup is put back into a folder that is empty, or not there",
             hint="Move it away first, or name another place: --home DIR",
         )
-    above = os.path.dirname(target)
-    make_private_folder(above) if not os.path.isdir(above) else None
-    aside = tempfile.mkdtemp(prefix=f".{os.path.basename(target)}-", dir=above)
+    if not os.path.isfile(file):
+        raise UserError(f"there is no file {file}")
     try:
-        with zipfile.ZipFile(file) as archive:
+        with zipfile.ZipFile(file) as archive, _aside(target) as aside:
             said = _said(archive, file)
             _lay_out(archive, said, aside, file)
-        os.rename(aside, target)
-    except FileNotFoundError as error:
-        shutil.rmtree(aside, ignore_errors=True)
-        raise UserError(f"there is no file {file}" if error.filename == file else str(error)) from None
+            os.rename(aside, target)
     except zipfile.BadZipFile as error:
-        shutil.rmtree(aside, ignore_errors=True)
         raise _damaged(file, str(error)) from error
-    except BaseException:
-        shutil.rmtree(aside, ignore_errors=True)
-        raise
+    except OSError as error:
+        raise store_error(error, target) from error
     return said
+
+
+@contextmanager
+def _aside(target: str) -> Iterator[str]:
+    """A folder beside it, which is gone afterwards unless it was moved."""
+    above = os.path.dirname(target)
+    if not os.path.isdir(above):
+        make_private_folder(above)
+    made = tempfile.mkdtemp(prefix=f".{os.path.basename(target)}-", dir=above)
+    try:
+        yield made
+    finally:
+        shutil.rmtree(made, ignore_errors=True)
 
 
 def _said(archive: zipfile.ZipFile, file: str) -> Contents:

@@ -24,6 +24,8 @@ from reconvene.language.expressions import ExpressionError, evaluate
 _MOST_KNOWN = 8  # runs
 # What was worked out for an engine, by run, with the event up to which it holds: pages ask for it several times.
 _KNOWN: WeakKeyDictionary[Engine, dict[str, tuple[int, ledgers.Ledger]]] = WeakKeyDictionary()
+_MOST_RATED = 2_000
+_RATED: dict[tuple[str, str], Ratings] = {}  # by the digests of an output and of its value
 
 
 def ledger(engine: Engine, run: str) -> ledgers.Ledger:
@@ -129,10 +131,6 @@ def _rated(session: Session, output: str, value: e.Ref | None) -> Ratings:
             _RATED.clear()
         _RATED[key] = parse_ratings(session.book.text(output), session.book.load(value) if value else None)
     return _RATED[key]
-
-
-_MOST_RATED = 2_000
-_RATED: dict[tuple[str, str], Ratings] = {}
 
 
 def stop_meter(engine: Engine, session: Session) -> ratings.Meter:

@@ -40,8 +40,8 @@ def turned(was: str, now: str) -> bool:
     if _FIELD.fullmatch(was) and _FIELD.fullmatch(now):
         return False
     before, after = stance(was), stance(now)
-    if before and after and before != after:
-        return True
+    if before and after:
+        return before != after
     return bool(_NO.search(was)) != bool(_NO.search(now))
 
 

@@ -18,7 +18,7 @@ _DOES_NOT_FIT = 1
 @command("""
 Examples:
   reconvene backup /mnt/disk/reconvene-monday.zip
-  reconvene --home ~/work/.reconvene backup monday.zip
+  reconvene --home ../shop/.reconvene backup monday.zip
 """)
 @click.argument("file", type=click.Path(dir_okay=False))
 def backup(call: Call, file: str) -> int:

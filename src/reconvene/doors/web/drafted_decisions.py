@@ -69,9 +69,6 @@ class Prepared(Struct, frozen=True, omit_defaults=True):
         kept = (*self.notes, replace(note, id=f"n{self.made + 1}"))
         return replace(self, notes=kept, made=self.made + 1)
 
-    def with_changed(self, id: str, **changes: str) -> Prepared:
-        return replace(self, notes=tuple(replace(one, **changes) if one.id == id else one for one in self.notes))
-
     def without(self, id: str) -> Prepared:
         return replace(self, notes=tuple(one for one in self.notes if one.id != id))
 
