@@ -13,6 +13,7 @@ from tests.browser.furnished import CALLS, STOPS, furnish, wait_at_a_call
 from tests.doors.web.conftest import Desk, Sit
 from tests.doors.web.test_drafts import Tab
 
+from reconvene.doors.http.refusals import WrongField
 from reconvene.doors.web.calls_view import Argument, CallView, answered, only_changed
 from reconvene.doors.web.calls_view import _shown as shown_arguments
 
@@ -64,3 +65,12 @@ def test_only_what_a_person_changed_is_their_draft() -> None:
     call = CallView("call1", "dev", "run_command", "", "", True, False, [Argument("command", "a\r\nb")])
     given = {"arg:call1:command": "a\nb", "call:call1": "later", "words:call1": "no", "severity": "high"}
     assert only_changed([call], given) == {"words:call1": "no", "severity": "high"}
+
+
+@pytest.mark.parametrize("typed", [{"words:call1": "why?"}, {"arg:call1:command": "wc -l"}])
+def test_what_was_written_for_a_call_that_is_left_waiting_is_not_thrown_away(typed: dict[str, str]) -> None:
+    call = CallView("call1", "dev", "run_command", "", "", True, False, [Argument("command", "wc -w")])
+    form = {"call:call1": "later", "words:call1": "", "arg:call1:command": "wc -w"}
+    assert answered([call], FormData(form)) == {"call1": ("later", "")}
+    with pytest.raises(WrongField, match="leave waiting"):
+        answered([call], FormData({**form, **typed}))

@@ -137,6 +137,9 @@ def answered(waiting: list[CallView], form: FormData) -> dict[str, tuple[str, st
         if answer in ("refuse", "answer") and not words.strip():
             needs = "say why it is refused" if answer == "refuse" else "write the answer in its place"
             raise WrongField(one.field, f"{one.agent} wants {one.tool}: {needs}, below the call.")
+        if form.get(f"call:{one.field}") == "later" and (words.strip() or _is_changed(one, form)):
+            why = "you wrote something for a call that you leave waiting. Decide on it, or take that back"
+            raise WrongField(one.field, f"{one.agent} wants {one.tool}: {why}.")
         if answer in ("approve", "always") and _is_changed(one, form):
             if answer == "always":
                 why = f"{one.tool} was changed, and only a call as it is can be made for ever"
