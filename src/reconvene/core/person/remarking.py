@@ -90,7 +90,7 @@ def read_again(tx: Transaction, command: c.ReadRemark) -> None:
         by = tx.state.record.withdrawn[remark.number]
         raise Refused(f"{remark.id} was taken back{f' by {by}' if by else ''}: there is nothing to read in it.")
     if command.kind is not None and command.kind not in kinds:
-        raise Refused(f"{command.kind!r} is no kind of remark.", hint=f"Kinds: {', '.join(kinds)}.")
+        raise Refused(f"{command.kind!r} is no kind of remark.", hint=f"Kinds: {', '.join(kinds)}.", field="kind")
     meant = c.RemarkIn(
         remark.text,
         remark.kind if command.kind is None else command.kind,
