@@ -12,6 +12,7 @@ from reconvene.app import queries
 from reconvene.core.facts import commands as c
 from reconvene.core.facts.actors import Actor
 from reconvene.doors.web.several_people import what_yours_would_be
+from reconvene.settings import system_user
 from reconvene.wire.workflow_file import parse_workflow
 from served_home import Ground, ground
 
@@ -145,3 +146,34 @@ def test_who_has_answered_finds_their_own_answer_in_the_field(made: Ground) -> N
     assert ">4711</textarea>" in html
     assert "yours is the same" not in html
     assert any('value="high"' in line and " checked" in line for line in html.splitlines())
+
+
+def test_the_receipt_of_a_choice_that_needs_others_has_the_notes(made: Ground) -> None:
+    run = _run(made, 2)
+    with made.serving() as client:
+        point = queries.standing(made.engine, run).checkpoint
+        assert point is not None
+        made.engine.submit(run, c.Assign(point.id, (system_user(), "bob"), "Olga"))
+        point = queries.standing(made.engine, run).checkpoint
+        assert point is not None
+        client.headers.update(made.person(system_user(), cookie=True))
+        words = {"option": "Approve", "version": point.digest, "checkpoint": point.id, "words": "Only without VAT."}
+        at = client.post(f"/runs/{run}/decide", data=words, follow_redirects=False).headers["location"]
+        page = client.get(at).text
+    assert "It needs somebody else, too" in page
+    assert "Only without VAT." in page
+    assert "With 1 note" in page
+
+
+def test_a_viewer_is_not_asked_to_answer(made: Ground) -> None:
+    made.workflow = parse_workflow(_SORT)
+    run = made.parked()
+    with made.serving() as client:
+        for role, asked in (("viewer", False), ("decider", True)):
+            client.headers.update(made.person("vic", role, cookie=True))  # type: ignore[arg-type]
+            html = client.get(f"/runs/{run}/decide").text
+            assert ("Needs you" in html) is asked
+            assert (">Answer</a>" in html) is asked
+            fields = [line for line in html.splitlines() if 'name="field:' in line]
+            assert fields
+            assert all((" disabled" in line) is not asked for line in fields)

@@ -153,7 +153,7 @@ def view(engine: Engine, run: str, caller: Caller, read: int, prepared: Prepared
         _left(news, facts[:MOST_FACTS]),
         every[:MOST_NEEDS],
         max(len(every) - MOST_NEEDS, 0),
-        _none_of(every),
+        _none_of(every, bool(ledger.open)),
         [_to_read(one) for one in to_read(point)],
         *_asked_words(point),
         on_offer(point.options),
@@ -300,8 +300,9 @@ def _left(news: Since, facts: Sequence[Fact]) -> str:
     return ", ".join(counted(kind, count) for kind, count in left.items() if count)
 
 
-def _none_of(every: Sequence[Need]) -> str:
-    kinds = {one.kind for one in every}
+def _none_of(every: Sequence[Need], remarks_open: bool) -> str:
+    """`remarks_open`: the ledger has some, though none of them needs anybody now, such as what was said just here."""
+    kinds = {one.kind for one in every} | ({"remark"} if remarks_open else set())
     names = {"field": "questions", "remark": "open remarks", "comment": "open comments", "torn": "disagreements"}
     none = [f"no {name}" for kind, name in names.items() if kind not in kinds]
     return " · ".join(none[:3]) if len(every) < MOST_NEEDS else ""
