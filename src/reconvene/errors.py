@@ -71,8 +71,8 @@ class Forbidden(Refused):
 
 class StaleDecision(Refused):
     """The run moved on, or what was shown changed. `changes` says what is different now, up to the version `now` of the
-    open checkpoint, "" where none is open. `anyway`: it is the same checkpoint, with what people said and changed since:
-    who knows of that may decide all the same."""
+    open checkpoint, "" where none is open. `anyway`: it is the same checkpoint, and what changed is what people said
+    and did there: who knows of that may decide all the same."""
 
     def __init__(
         self, message: str, *, changes: tuple[str, ...] = (), hint: str = "", now: str = "", anyway: bool = False

@@ -58,7 +58,8 @@ class People(Protocol):
         """UserError where the name or the account is taken."""
 
     def change(self, person: Person) -> None:
-        """The one of this name; `since` stays. UserError where there is none, the account is taken, or no admin would be left."""
+        """The one of this name; `since` stays. UserError where there is none, the account is taken, or no admin would
+        be left."""
 
     def remove(self, name: str) -> None:
         """With all tokens. UserError where there is nobody of this name, or others would be left without an admin."""

@@ -66,8 +66,8 @@ class Deliverer:
     async def keep(self, leaving: asyncio.Event, told: Callable[[str], None], patience: float = inf) -> None:
         """Until told to leave, and then once more, but not to destinations that failed last. Each destination is at its
         own pace. `told`: what stands in the way; each is told once in a row. `patience`: who leaves waits for a
-        destination no longer than this many seconds from when something was sent to it. Whoever has no more time cancels this.
-        What is under way then counts as failed, and stays for whoever works next."""
+        destination no longer than this many seconds from when something was sent to it. Whoever has no more time
+        cancels this. What is under way then counts as failed, and stays for whoever works next."""
         under_way: dict[str, asyncio.Task[None]] = {}
         begun: dict[str, float] = {}
         room, last, left = asyncio.Semaphore(_SENDERS), "", False

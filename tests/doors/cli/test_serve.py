@@ -150,7 +150,7 @@ def test_a_worker_whose_server_is_gone_lets_its_agent_finish_and_gives_the_run_b
     agents = {"writer": {"command": ["sh", "-c", script]}, "reviewer": {"command": ["echo", "reviewed"]}}
     (folder / "slow.yaml").write_text(
         f"name: slow\nagents: {json.dumps(agents)}\n"
-        "phases: [{id: draft, steps: [{agents: [writer]}, {agents: [reviewer]}], checkpoint: {approval_required: true}}]\n",
+        "phases: [{id: draft, steps: [{agents: [writer]}, {agents: [reviewer]}], checkpoint: {}}]\n",
         encoding="utf-8",
     )
     made = reconvene("new", "slow.yaml", "--json")

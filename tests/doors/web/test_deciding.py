@@ -65,7 +65,8 @@ def test_nobody_is_told_of_no_open_remarks_above_those_that_are(made: Ground, br
 def test_who_is_here_can_sign_out_from_every_page(made: Ground, browser: TestClient) -> None:
     run = made.parked()
     for path in ("/", f"/runs/{run}", f"/runs/{run}/decide", "/figures"):
-        assert '<form method="post" action="/leave"><button class="btn">Sign out</button></form>' in browser.get(path).text
+        page = browser.get(path).text
+        assert '<form method="post" action="/leave"><button class="btn">Sign out</button></form>' in page
     assert browser.post("/leave").headers["location"] == "/enter"
 
 

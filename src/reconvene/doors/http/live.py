@@ -71,8 +71,8 @@ class Live:
     # --- listening ---
 
     async def events(self, run: str, after: int) -> AsyncIterator[Event | Progress | None]:
-        """Of one run, from the event after this one on. None whenever there may be something else to see to: before what is
-        new, when rights were changed, and now and then. Ends with the server."""
+        """Of one run, from the event after this one on. None whenever there may be something else to see to: before
+        what is new, when rights were changed, and now and then. Ends with the server."""
         own = self._begin(run)
         try:
             while not self._ended:

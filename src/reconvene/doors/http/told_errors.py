@@ -46,8 +46,8 @@ def status_of(error: ReconveneError) -> int:
 
 
 def told(error: ReconveneError) -> Response:
-    """What was sent and does not fit is named where the error says it. Else nothing of it is at fault, but the run as it
-    stands."""
+    """What was sent and does not fit is named where the error says it. Else nothing of it is at fault, but the run as
+    it stands."""
     more: dict[str, object] = {}
     if isinstance(error, Busy):
         more["title"] = "Busy"
