@@ -33,6 +33,7 @@ def test_a_workflow_whose_agents_are_recorded_says_so_before_the_start(own_desk:
     assert "Plays a recording." in page
     assert "All agents of this workflow answer from what was recorded." in page
     assert 'name="model.developer"' not in page, "nobody else can be asked in their place"
+    assert 'placeholder="{&#34;name&#34;: &#34;checkout&#34;' in page, "as one would write it"
     ready = send(own_desk, 200, workflow="quality-gate", act="check")
     assert "It plays what is recorded: no model is asked." in ready
     assert "Plays a recording" not in own_desk.get("/new?workflow=brainstorm")
