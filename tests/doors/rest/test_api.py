@@ -362,6 +362,7 @@ def test_two_requests_with_one_key_at_once_are_told_apart_from_a_stale_decision(
     [
         ("GET", "/runs?after=garbage", None, "after"),
         ("GET", "/runs?nonsense=1", None, "nonsense"),
+        ("GET", "/runs?status=null", None, "status"),
         ("GET", "/runs/RUN/diff?old=garbage", None, "old"),
         ("GET", "/runs/RUN/outputs?round=abc", None, "round"),
         ("POST", "/runs/RUN/fork", {}, "at"),
@@ -379,6 +380,20 @@ def test_whatever_is_asked_for_what_does_not_fit_is_named(
     address = f"{API}{path.replace('RUN', made.parked())}"
     told = client.request(method, address, json=body, headers=made.person("ada"))
     assert (told.status_code, told.json().get("field")) == (422, field), told.text
+
+
+@pytest.mark.parametrize("key", ["", "a b", "\u00fc".encode().decode("latin-1")])
+def test_a_key_that_is_none_is_named(made: Ground, client: TestClient, key: str) -> None:
+    headers = [*made.person("ada").items(), ("Idempotency-Key", key)]
+    sent = [(name.encode(), value.encode("latin-1")) for name, value in headers]
+    told = client.post(f"{API}/runs/{made.parked()}/remarks", json={"remarks": [{"text": "a"}]}, headers=sent)
+    assert (told.status_code, told.json().get("field")) == (422, "Idempotency-Key"), told.text
+
+
+def test_a_form_with_more_than_a_file_is_named(made: Ground, client: TestClient) -> None:
+    more = {"files": {"file": ("a.txt", b"a")}, "data": {"somebody": "null"}, "headers": made.person("ada")}
+    told = client.post(f"{API}/uploads", **more)  # type: ignore[arg-type]
+    assert (told.status_code, told.json().get("field")) == (422, "somebody")
 
 
 def test_a_key_without_end_is_named(made: Ground, client: TestClient) -> None:

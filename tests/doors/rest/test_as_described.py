@@ -46,7 +46,7 @@ def described(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Described]:
 
 def _loaded(made: Ground, url: str, headers: dict[str, str], runs: list[str]) -> Described:
     schema = schemathesis.openapi.from_url(f"{url}/api/v1/openapi.json", headers=headers)
-    schema.config.update(headers=headers)
+    schema.config.update(headers=headers, request_timeout=300)  # how long an answer takes is not looked at here
     checks = schema.config.checks
     checks.positive_data_acceptance.expected_statuses += ["422"]  # what fits the form may not fit the run
     checks.negative_data_rejection.expected_statuses += ["413"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import logging
+import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
@@ -18,7 +19,7 @@ from reconvene.desk_ports import MOST_KEY, Reply
 from reconvene.doors.http import moments
 from reconvene.doors.http.refusals import WrongField
 from reconvene.doors.http.told_errors import problem, told
-from reconvene.doors.rest.operations import MOST_BODY, Asked, Done, Operation
+from reconvene.doors.rest.operations import KEYS, MOST_BODY, Asked, Done, Operation
 from reconvene.errors import ReconveneError, Repeated
 from reconvene.ports import Request as Asks
 
@@ -64,8 +65,8 @@ class Endpoint:
             answer.headers.update(self._allow)
             return answer
         asked = Asked(self._service, request, operation)
-        key = request.headers.get("idempotency-key", "") if operation.once else ""
-        return await (self._once(asked, key) if key else self._carried_out(asked))
+        key = request.headers.get("idempotency-key") if operation.once else None
+        return await (self._once(asked, key) if key is not None else self._carried_out(asked))
 
     async def _carried_out(self, asked: Asked) -> Response:
         value = await asked.operation.answer(asked)
@@ -85,6 +86,8 @@ class Endpoint:
         """The claim on the desk keeps what was answered. That a request is carried out once, the log sees to: its mark
         is written with its effect. So a request that nobody answered is simply carried out by whoever gets it again."""
         service, person = self._service, asked.caller.name
+        if not re.fullmatch(KEYS, key):
+            raise WrongField("Idempotency-Key", "A key is of plain ASCII, without blanks.", hint="such as a UUID")
         if len(key) > MOST_KEY:
             raise WrongField("Idempotency-Key", f"A key has at most {MOST_KEY} characters; this one has {len(key)}.")
         if (person, key) in service.under_way:

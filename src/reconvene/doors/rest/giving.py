@@ -117,6 +117,8 @@ async def received(asked: Asked) -> AsyncIterator[UploadFile]:
             file = form.get("file")
             if not isinstance(file, UploadFile) or not file.filename:
                 raise WrongField("file", "there is no file in the form")
+            if other := next((name for name in form if name != "file"), ""):
+                raise WrongField(other, f"the form has a field {other!r}, and takes only `file`")
             yield file
     except (MultiPartException, HTTPException) as error:
         why = error.detail if isinstance(error, HTTPException) else error.message

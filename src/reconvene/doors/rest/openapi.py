@@ -11,8 +11,9 @@ from typing import Any
 import msgspec
 from starlette.responses import HTMLResponse
 
+from reconvene.desk_ports import MOST_KEY
 from reconvene.doors.rest.bodies import Problem
-from reconvene.doors.rest.operations import Operation
+from reconvene.doors.rest.operations import KEYS, Operation
 
 _REF = "#/components/schemas/{name}"
 _PARAMETER = re.compile(r"\{(\w+)\}")
@@ -135,7 +136,7 @@ def _in_headers(one: Operation) -> list[dict[str, Any]]:
         found.append({"name": "If-Match", "in": "header", "required": True, "description": what, "schema": schema})
     if one.once:
         what = "The same request with the same key has its effect once."
-        schema = {"type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[A-Za-z0-9_.-]+$"}
+        schema = {"type": "string", "minLength": 1, "maxLength": MOST_KEY, "pattern": KEYS}
         found.append({"name": "Idempotency-Key", "in": "header", "required": False, "description": what,
                       "schema": schema})  # fmt: skip
     if one.name == "stream":

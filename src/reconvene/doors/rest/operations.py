@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 T = TypeVar("T", bound=Struct)
 Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
 
+KEYS = "^[!-~]+$"  # what an Idempotency-Key is made of
 MOST_BODY = 2 * 1024 * 1024  # bytes of JSON
 _DEEPEST = 60  # levels of JSON
 _MOST_NAMES = 1_000  # of an object that are counted one by one
@@ -61,7 +62,11 @@ class Asked:
 
     def query(self, kind: type[T]) -> T:
         given = dict(self.request.query_params)
-        return _converted(lambda: msgspec.convert(given, kind, strict=False))
+        found = _converted(lambda: msgspec.convert(given, kind, strict=False))
+        for name, value in given.items():
+            if getattr(found, name, value) is None:  # who wants nothing leaves it out; "null" is only a word
+                raise WrongField(name, f"{value!r} is none of the values of {name}.")
+        return found
 
     async def body(self, kind: type[T]) -> T:
         media = self.request.headers.get("content-type", "").partition(";")[0].strip().lower()
