@@ -116,7 +116,7 @@ def test_a_viewer_sees_everything_and_can_do_nothing(tmp_path: Path) -> None:
         page = Parsed(client.get(f"/runs/{run}", headers=vera).text)
 
         assert "Is the draft good?" in page.text
-        assert {own.get("action") for tag, own in page.elements if tag == "form"} == {"/theme"}
+        assert {own.get("action") for tag, own in page.elements if tag == "form"} == {"/theme", "/leave"}
         for act, said in (("abort", {}), ("fork", {"at": "5"}), ("companion", {"question": "Why?"})):
             assert client.post(f"/runs/{run}/{act}", data=said, headers=vera).status_code == 403
         assert made.state(run).status == "waiting"
