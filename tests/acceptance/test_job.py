@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from commands import Done, process
+from commands import Done
+from forks import Forks
 from reconvene.testing.openai_server import Calls, OpenAIServer, Reply, Say, Seen
 
 PLAN = """# Plan
@@ -106,8 +107,9 @@ def server() -> Iterator[OpenAIServer]:
 class Desk:
     """A folder with material, and commands that are processes of their own."""
 
-    def __init__(self, folder: Path, server: OpenAIServer) -> None:
+    def __init__(self, folder: Path, server: OpenAIServer, forks: Forks) -> None:
         self.folder = folder
+        self._forks = forks
         self._environment = {"OPENAI_API_KEY": "none", "OPENAI_BASE_URL": server.url}
         (folder / "notes.md").write_text("# Notes\n\nAll figures are of 2024.\n", encoding="utf-8")
         with closing(sqlite3.connect(folder / "figures.db")) as database:
@@ -116,7 +118,7 @@ class Desk:
             database.commit()
 
     def type(self, *words: str) -> Done:
-        return process(*words, cwd=self.folder, **self._environment)
+        return self._forks.command(*words, cwd=self.folder, **self._environment)
 
     def workspace(self, name: str) -> Path:
         return self.folder / ".reconvene" / "runs" / "job-1" / name
@@ -147,8 +149,8 @@ START = (
 )
 
 
-def test_a_job_is_planned_reviewed_carried_out_corrected_and_finished(tmp_path: Path, server: OpenAIServer) -> None:
-    desk = Desk(tmp_path, server)
+def test_a_job_is_planned_reviewed_carried_out_corrected_and_finished(tmp_path: Path, server: OpenAIServer, forks: Forks) -> None:
+    desk = Desk(tmp_path, server, forks)
     parked = desk.type(*START, "--doc", "notes.md", "--datasource", "figures.db")
     assert parked.code == 3, parked.err
     assert "Shall it be done so?" in parked.out
@@ -251,16 +253,16 @@ def test_a_job_is_planned_reviewed_carried_out_corrected_and_finished(tmp_path: 
     assert report == "# report\n\n100 €\n"
 
 
-def test_a_job_with_nothing_to_look_at_runs_without_a_review(tmp_path: Path, server: OpenAIServer) -> None:
-    desk = Desk(tmp_path, server)
+def test_a_job_with_nothing_to_look_at_runs_without_a_review(tmp_path: Path, server: OpenAIServer, forks: Forks) -> None:
+    desk = Desk(tmp_path, server, forks)
     started = desk.type(*START)
     assert started.code == 3
     assert "Shall this call be made?" in started.out
 
 
 @pytest.mark.torture
-def test_a_list_of_to_dos_that_a_person_broke_is_theirs_to_mend(tmp_path: Path, server: OpenAIServer) -> None:
-    desk = Desk(tmp_path, server)
+def test_a_list_of_to_dos_that_a_person_broke_is_theirs_to_mend(tmp_path: Path, server: OpenAIServer, forks: Forks) -> None:
+    desk = Desk(tmp_path, server, forks)
     desk.type(*START, "--doc", "notes.md", "--datasource", "figures.db")
     desk.workspace("todos.yaml").write_text("- {id: a, text: x, after: [b]}\n- {id: b, text: y, after: [a]}\n")
     stopped = desk.decide("Approve")
