@@ -19,6 +19,7 @@ MCP_TOKEN_VARIABLE = "RECONVENE_MCP_TOKEN"
 TOKEN_VARIABLE = "RECONVENE_TOKEN"
 COMPANION_MODEL_VARIABLE = "RECONVENE_COMPANION_MODEL"
 PROVIDER_WAIT_VARIABLE = "RECONVENE_PROVIDER_WAIT"
+STORE_WAIT_VARIABLE = "RECONVENE_STORE_WAIT"
 DEBUG_VARIABLE = "RECONVENE_DEBUG"
 URL_VARIABLE = "RECONVENE_URL"
 CONFIG_VARIABLE = "XDG_CONFIG_HOME"
@@ -27,6 +28,7 @@ SANDBOX_VARIABLE = "RECONVENE_SANDBOX"
 SETTINGS_FILE = "reconvene.toml"
 
 PROVIDER_WAIT = 120  # seconds
+STORE_WAIT = 3600  # seconds
 _LONGEST_WAIT = 86_400
 
 
@@ -115,16 +117,24 @@ def pages_url() -> str:
 
 def provider_wait() -> float:
     """How many seconds a process waits for a provider that fails before the run parks; 0 = it parks at once."""
-    given = os.environ.get(PROVIDER_WAIT_VARIABLE, "").strip()
+    return _seconds(PROVIDER_WAIT_VARIABLE, os.environ.get(PROVIDER_WAIT_VARIABLE, ""), PROVIDER_WAIT)
+
+
+def store_wait() -> float:
+    """How many seconds a process offers what agents finished to a store that is locked or full, before it ends."""
+    return _seconds(STORE_WAIT_VARIABLE, os.environ.get(STORE_WAIT_VARIABLE, ""), STORE_WAIT)
+
+
+def _seconds(variable: str, given: str, usual: int) -> float:
     try:
-        seconds = float(given or PROVIDER_WAIT)
+        seconds = float(given.strip() or usual)
     except ValueError:
         seconds = -1.0
     if 0 <= seconds <= _LONGEST_WAIT:
         return seconds
     raise UserError(
-        f"{PROVIDER_WAIT_VARIABLE}={given!r} is not a number of seconds from 0 to {_LONGEST_WAIT}",
-        hint=f"export {PROVIDER_WAIT_VARIABLE}={PROVIDER_WAIT}, or leave it out",
+        f"{variable}={given!r} is not a number of seconds from 0 to {_LONGEST_WAIT}",
+        hint=f"export {variable}={usual}, or leave it out",
     )
 
 

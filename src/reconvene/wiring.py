@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from reconvene.errors import ReconveneError, UserError
-from reconvene.home import SERVERS, STORE, make, require_ours
+from reconvene.home import SERVERS, STORE, file_name, make, require_ours
 from reconvene.notify_wiring import LiveRoutes
 from reconvene.sandboxing import kept_in, sandbox_for
 from reconvene.settings import (
@@ -21,7 +21,7 @@ from reconvene.settings import (
     search_model,
     system_user,
 )
-from reconvene.surroundings import LazyProjects, Machine, SystemClock, from_files
+from reconvene.surroundings import LazyProjects, Machine, SystemClock, from_files, keeping
 from reconvene.trust import Offer, is_accepted, make_own, note_place, offer, own_id, refusal, require_plain
 
 if TYPE_CHECKING:
@@ -38,18 +38,7 @@ if TYPE_CHECKING:
     from reconvene.search_ports import SearchIndex
 
 
-_IN_FILE_NAMES = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-"
 _USUAL_WINDOW = 4_096  # tokens; what servers of one's own take where nobody has told them otherwise
-
-
-def file_name(run: str) -> str:
-    """A run's id as a file name, its own for every id."""
-    if not run.strip(_IN_FILE_NAMES):
-        return run
-    from reconvene.core.facts.ids import digest_of
-
-    safe = "".join(sign if sign in _IN_FILE_NAMES else "_" for sign in run)
-    return f"{safe}-{digest_of(run.encode())[:8]}"
 
 
 def showings(home: str | os.PathLike[str]) -> ShownFiles:
@@ -396,4 +385,5 @@ def open_engine(
         *(log, clock, runner, workspace_for, history_for, root, judge, projects, machine, patience, discreet, who),
         actor=actor,
         person=partial(person, root),
+        keeping=keeping(root),
     )

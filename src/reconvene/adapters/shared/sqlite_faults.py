@@ -43,6 +43,7 @@ _FAULTS[sqlite3.SQLITE_LOCKED] = _FAULTS[sqlite3.SQLITE_BUSY]
 _FAULTS[sqlite3.SQLITE_PERM] = _FAULTS[sqlite3.SQLITE_CANTOPEN]
 _FAULTS[sqlite3.SQLITE_AUTH] = _FAULTS[sqlite3.SQLITE_CANTOPEN]
 
+_PASSING = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_FULL)
 _UNKNOWN = ("could not serve", "Check the file and its folder, then try again.")
 
 
@@ -65,4 +66,4 @@ def store_error(error: sqlite3.Error | OSError | UnicodeError, path: str) -> Sto
     # Extended codes (SQLITE_IOERR_FSYNC, …) carry the primary one in their low byte.
     code: int = getattr(error, "sqlite_errorcode", 0) & 0xFF
     what, hint = _FAULTS.get(code, _UNKNOWN)
-    return StoreError(f"The store {path} {what} (SQLite: {error}).", hint=hint)
+    return StoreError(f"The store {path} {what} (SQLite: {error}).", hint=hint, passing=code in _PASSING)
