@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
 from reconvene.home import FINISHED, file_name, settings_files
-from reconvene.settings import store_wait
+from reconvene.settings import store_wait, taken_of_agents
 
 if TYPE_CHECKING:
     from reconvene.adapters.project import GitProjects
@@ -19,11 +19,13 @@ if TYPE_CHECKING:
 
 
 def keeping(home: str) -> Keeping:
-    """Where what agents finished is kept until the store has it."""
+    """Where what agents finished is kept until the store has it, and how much is taken of them."""
     from reconvene.adapters.finished_outputs import FinishedFiles
     from reconvene.app.unrecorded import Keeping
+    from reconvene.shelf_ports import Takes
 
-    return Keeping(FinishedFiles(os.path.join(home, FINISHED), file_name), store_wait())
+    shelf = FinishedFiles(os.path.join(home, FINISHED), file_name)
+    return Keeping(shelf, store_wait(), Takes(*taken_of_agents()))
 
 
 class SystemClock:

@@ -16,6 +16,7 @@ from reconvene.settings import (
     GATE_MODEL_VARIABLE,
     feedback_model,
     gate_model,
+    largest_edit,
     own_folder,
     provider_wait,
     search_model,
@@ -25,7 +26,6 @@ from reconvene.surroundings import LazyProjects, Machine, SystemClock, from_file
 from reconvene.trust import Offer, is_accepted, make_own, note_place, offer, own_id, refusal, require_plain
 
 if TYPE_CHECKING:
-    from reconvene import ports
     from reconvene.adapters.agents.preflight import Lack, Way
     from reconvene.adapters.showings import ShownFiles
     from reconvene.adapters.sqlite import SqliteLog
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from reconvene.core.definition.workflow import Agent, Workflow
     from reconvene.ports import AgentRunner, EventLog, History, Workspace
     from reconvene.search_ports import SearchIndex
+    from reconvene.shelf_ports import Aside
 
 
 _USUAL_WINDOW = 4_096  # tokens; what servers of one's own take where nobody has told them otherwise
@@ -354,9 +355,9 @@ def open_engine(
             require_own_folder(folder, root)
             require_ours(folder, root)
 
-        return FolderWorkspace(folder, manifest, check)
+        return FolderWorkspace(folder, manifest, check, largest_edit())
 
-    def aside_for() -> ports.Aside:
+    def aside_for() -> Aside:
         from reconvene.adapters.workspace.held_files import HeldFiles
 
         return HeldFiles(os.path.join(root, "held"))

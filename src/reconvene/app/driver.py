@@ -20,10 +20,11 @@ from reconvene.app.left_behind import awaited, leftovers_of, settled, told
 from reconvene.app.project_branch import Branch
 from reconvene.app.provider_wait import ProviderWaits
 from reconvene.app.session import Session
+from reconvene.app.telling import NAMED, tell_passed, tell_recorded
 from reconvene.app.turns import Posted, TurnsOf
 from reconvene.app.unrecorded import Keeping, Mail, Unrecorded
 from reconvene.core.facts.commands import Claim, Command, HoldTask, RecordAttempt, RecordFault, Resume
-from reconvene.core.facts.events import AttemptEnded, LateOutputArchived, ProviderAwaited, Usage
+from reconvene.core.facts.events import ProviderAwaited, Usage
 from reconvene.core.facts.ids import digest_of, parse_task
 from reconvene.core.facts.state import RunState
 from reconvene.core.run.plan import RunCheck, RunTask, Work, work
@@ -36,7 +37,6 @@ from reconvene.sandbox_ports import Left
 
 _POLL = 0.25  # seconds between looks at what other processes appended
 _LONGEST_WAIT = 60.0  # cap on how long an agent that failed may ask to hold back
-_BECAME = {"accepted": "done", "rejected": "sent back"}
 _COUNT = 1.0  # seconds between two lines of a countdown
 
 
@@ -68,11 +68,13 @@ class Driver:
         self._branch = Branch(projects, listener)
         self._judge_model = judge_model
         self._mailbox: asyncio.Queue[Mail | None] = asyncio.Queue()  # None: time to look what others appended
-        self._kept = Unrecorded(session, keeping or Keeping(), listener, self._mail)
+        self._keeping = keeping or Keeping()
+        self._kept = Unrecorded(session, self._keeping, listener, self._mail)
         self._running: dict[Work, asyncio.Task[None]] = {}
         self._begun: set[Work] = set()  # of those, the ones that wait for nothing any more
         self._holding: dict[str, float] = {}
         self._paged = False
+        self._ignored: set[str] = set()
         self._unrecorded = 0.0  # USD: what the results in the mailbox cost
         self._patience = patience
         self._discretion = discretion or Discretion()
@@ -95,6 +97,7 @@ class Driver:
         if not at_once and session.state.awaits is not None and not await self._until_due():
             return
         scan = None if tidied else self._look_before()
+        self._tell_ignored(scan)
         if scan is not None and not scan.settled:
             self._files.restore(session, scan)
         kept = self._kept.taken_up()  # before the claim: what was finished is not in doubt
@@ -232,6 +235,7 @@ class Driver:
         try:
             window = await self._runner.window(settled_agent(session.state, session.book, effect.agent))
             assigned = assignment(session.state, session.book, effect, self._projects, window)
+            assigned = assigned._replace(takes=self._keeping.takes)
         except UserError as error:
             why = error.message + (f" ({error.hint})" if error.hint else "")
             return Done(RecordAttempt(effect.task, effect.attempt, failed=True, retryable=False, why=why), {})
@@ -331,10 +335,17 @@ class Driver:
         for done in batch:
             blobs |= done.blobs
         scan = self._files.found(session, at_work(session.state))
+        self._tell_ignored(scan)
         commands = [*([scan.command] if scan.command else []), *(done.command for done in batch)]
         for error in session.submit(commands, {**blobs, **scan.blobs}, self._claim):
             if error is not None:
                 raise error
+
+    def _tell_ignored(self, scan: Scan | None) -> None:
+        """Of what lies in the folder of the run and is not taken, each once."""
+        for why in [one for one in scan.ignored if one not in self._ignored][:NAMED] if scan is not None else ():
+            self._ignored.add(why)
+            self._listener(Progress(self._session.run, "", "", "warning", f"not taken from the folder: {why}"))
 
     def _recorded(self) -> None:
         """Tell what became of it, and bring folder and branch to where the log is."""
@@ -345,10 +356,6 @@ class Driver:
         tell_passed(session, self._listener)
 
 
-def silent(progress: Progress) -> None:
-    """Tells nobody."""
-
-
 def first_error(group: BaseExceptionGroup[BaseException]) -> BaseException:
     """The one to tell: ours before others."""
     for error in group.exceptions:
@@ -357,23 +364,6 @@ def first_error(group: BaseExceptionGroup[BaseException]) -> BaseException:
         if isinstance(error, ReconveneError):
             return error
     return group.exceptions[0]
-
-
-def tell_passed(session: Session, listener: Listener) -> None:
-    """Of each checkpoint that was not asked because its condition failed, once, however the run came past it."""
-    for text in session.not_told():
-        listener(Progress(session.run, "", "", "warning", text))
-
-
-def tell_recorded(session: Session, listener: Listener) -> None:
-    """What became of answers: an answer counts when it is on record, and not when it came."""
-    for event in session.recorded:
-        if isinstance(event, AttemptEnded) and event.verdict in _BECAME:
-            tokens = event.usage.input_tokens + event.usage.output_tokens
-            what = _BECAME[event.verdict]
-            listener(Progress(session.run, event.task, parse_task(event.task)[2], what, event.why, tokens))
-        elif isinstance(event, LateOutputArchived) and event.output is not None:
-            listener(Progress(session.run, event.task, parse_task(event.task)[2], "late"))
 
 
 def at_work(state: RunState) -> list[str]:

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from reconvene.app import changed_calls, new_runs, run_values
 from reconvene.app.backoff import USUAL, Patience
 from reconvene.app.discretion import Discretion
-from reconvene.app.driver import Driver, first_error, silent, tell_passed
+from reconvene.app.driver import Driver, first_error
 from reconvene.app.files import Files
 from reconvene.app.found_edits import record_edits
 from reconvene.app.in_hand import InHand
@@ -22,6 +22,7 @@ from reconvene.app.run_values import Prepared
 from reconvene.app.session import Leases, Session, Sessions, driven_at, token
 from reconvene.app.shown_versions import on_what_was_shown
 from reconvene.app.signing import Signer
+from reconvene.app.telling import silent, tell_passed
 from reconvene.app.unrecorded import Keeping, record_late
 from reconvene.core import kit_finder
 from reconvene.core.definition.bindings import Binding

@@ -23,6 +23,7 @@ class Scan(Struct, frozen=True):
     blobs: dict[str, bytes]
     stale: list[str]
     settled: bool
+    ignored: tuple[str, ...] = ()  # what lies there and was not taken, each with the reason
 
 
 class Files:
@@ -56,7 +57,7 @@ class Files:
             self._written = self._all(session)
         changes = found.changes if claims else self._fresh(session, found.changes)
         command, blobs = self._edits(session, changes, by, door)
-        return Scan(command, blobs, found.stale, found.settled)
+        return Scan(command, blobs, found.stale, found.settled, found.ignored)
 
     def found(self, session: Session, agents: Iterable[str]) -> Scan:
         """The same while these are at work: nobody says who it was, and nobody's edit is recorded."""
@@ -65,7 +66,8 @@ class Files:
             return looked
         files = {edit.digest for edit in looked.command.edits}
         command = RecordEdits(looked.command.edits, found=tuple(dict.fromkeys(agents)))
-        return Scan(command, {name: looked.blobs[name] for name in looked.blobs if name in files}, looked.stale, False)
+        blobs = {name: looked.blobs[name] for name in looked.blobs if name in files}
+        return Scan(command, blobs, looked.stale, False, looked.ignored)
 
     def _fresh(self, session: Session, changes: list[Change]) -> list[Change]:
         """Those that are not as they were found before."""
@@ -95,6 +97,10 @@ class Files:
                 blobs[digest] = data
             edits.append(EditIn(change.path, digest, len(data), digest_of(diff_bytes), diff_summary(diff)))
         return (RecordEdits(tuple(edits), by, door), blobs) if edits else (None, {})
+
+    def ignored(self, session: Session) -> tuple[str, ...]:
+        """What lies in the folder and is not taken, each with the reason; for who only looks."""
+        return self._workspace.ignored(self.known(session))
 
     def on_disk(self, path: str) -> bytes | None:
         """As it lies in the folder, for who only looks; None = it is not there."""

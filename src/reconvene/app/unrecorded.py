@@ -21,7 +21,7 @@ from reconvene.core.facts.ids import digest_of, parse_task
 from reconvene.errors import StoreError
 from reconvene.language.times import spelled
 from reconvene.ports import Listener, Progress
-from reconvene.shelf_ports import Shelf
+from reconvene.shelf_ports import Shelf, Takes
 from reconvene.wire import finished
 
 Mail = Done | Posted
@@ -31,10 +31,12 @@ _FIRST, _LONGEST = 0.25, 5.0  # seconds between two tries
 
 
 class Keeping(Struct, frozen=True):
-    """`wait`: so many seconds the process offers what it has to a store that is locked or full, before it ends."""
+    """`wait`: so many seconds the process offers what it has to a store that is locked or full, before it ends.
+    `takes`: how many files of an agent, and how large."""
 
     shelf: Shelf | None = None
     wait: float = 3600.0
+    takes: Takes = Takes()
 
 
 class Unrecorded:
