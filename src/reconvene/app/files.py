@@ -7,7 +7,8 @@ from collections.abc import Iterable
 from immutables import Map
 from msgspec import Struct
 
-from reconvene.app.line_diff import diff_summary, unified_diff
+from reconvene.app.edit_command import edit_of
+from reconvene.app.moved_files import renamed
 from reconvene.app.session import Session
 from reconvene.core.facts.commands import EditIn, RecordEdits
 from reconvene.core.facts.ids import digest_of
@@ -84,19 +85,26 @@ class Files:
         blobs: dict[str, bytes] = {}
         edits: list[EditIn] = []
         files = session.state.world.files
+        archives = session.state.record.archives  # what is kept of an undone round is no longer anybody's work
+        changes = [one for one in changes if is_safe(one.path) and (one.path not in archives or one.path in files)]
+        moved = self._moved(session, changes)
         for change in changes:
-            if not is_safe(change.path) or (change.path in session.state.record.archives and change.path not in files):
-                continue  # what is kept of an undone round is no longer anybody's work
-            old = session.book.read(files[change.path].digest) if change.path in files else None
-            diff = unified_diff(change.path, old, change.data)
-            data = change.data or b""
-            digest = digest_of(data) if change.data is not None else ""
-            diff_bytes = diff.encode()
-            blobs[digest_of(diff_bytes)] = diff_bytes
-            if change.data is not None:
-                blobs[digest] = data
-            edits.append(EditIn(change.path, digest, len(data), digest_of(diff_bytes), diff_summary(diff)))
+            if change.path in moved.values():
+                continue
+            before = moved.get(change.path, "")
+            known = before or change.path
+            old = session.book.read(files[known].digest) if known in files else None
+            edit = edit_of(change.path, old, change.data, before=before)
+            blobs |= edit.contents
+            edits.append(edit.command)
         return (RecordEdits(tuple(edits), by, door), blobs) if edits else (None, {})
+
+    def _moved(self, session: Session, changes: list[Change]) -> dict[str, str]:
+        """New name → old name. A file that the workflow renders comes back under its own name: it is none of these."""
+        files = session.state.world.files
+        gone = [one.path for one in changes if one.data is None and one.path in files and not files[one.path].rendered]
+        new = {one.path: one.data for one in changes if one.data is not None and one.path not in files}
+        return renamed({path: session.book.read(files[path].digest) for path in gone}, new) if gone and new else {}
 
     def ignored(self, session: Session) -> tuple[str, ...]:
         """What lies in the folder and is not taken, each with the reason; for who only looks."""
