@@ -149,7 +149,8 @@ def _whole(variable: str, given: str, usual: int, most: int) -> int:
     if 1 <= number <= most:
         return number
     raise UserError(
-        f"{variable}={given!r} is not a whole number from 1 to {most}", hint=f"export {variable}={usual}, or leave it out"
+        f"{variable}={given!r} is not a whole number from 1 to {most}",
+        hint=f"export {variable}={usual}, or leave it out",
     )
 
 

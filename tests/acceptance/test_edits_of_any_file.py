@@ -64,7 +64,8 @@ def test_an_edit_of_a_rendered_file_becomes_a_remark_and_the_file_is_rendered_an
 
 
 @pytest.mark.parametrize(
-    ("line", "level"), [("Revenue: 105 million.", "minor"), ("Revenue: 100 thousand.", "major"), ("Revenue: good.", "minor")]
+    ("line", "level"),
+    [("Revenue: 105 million.", "minor"), ("Revenue: 100 thousand.", "major"), ("Revenue: good.", "minor")],
 )
 def test_a_figure_changed_by_hand_weighs_like_one_that_is_said(stage: Stage, line: str, level: str) -> None:
     stage.write("status.md", f"# Status\n\n{line}\n\nRemarks: 0\n")
@@ -82,7 +83,9 @@ def test_a_rename_is_a_rename_for_agents_and_in_the_history(stage: Stage) -> Non
     assert {file.path: bool(file.digest) for file in edited.files} == {"outline.md": True, "plan.md": False}
     stage.engine.commit_history(stage.run)
     log = ["log", "--all", "--find-renames", "--name-status", "--format=", "--diff-filter=R"]
-    git = subprocess.run(["git", "-C", str(stage.home / "history.git"), *log], capture_output=True, text=True, check=True)
+    git = subprocess.run(
+        ["git", "-C", str(stage.home / "history.git"), *log], capture_output=True, text=True, check=True
+    )
     assert git.stdout.split() == ["R100", "plan.md", "outline.md"]
 
 

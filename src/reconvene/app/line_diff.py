@@ -52,9 +52,7 @@ def _figures(was: str, now: str) -> Figures | None:
     return Figures(before, after, now.strip()) if _DIGIT.search(before) and _DIGIT.search(after) else None
 
 
-def unified_diff(
-    path: str, old: bytes | None, new: bytes | None, limit: int = _DIFF_LIMIT, *, before: str = ""
-) -> str:
+def unified_diff(path: str, old: bytes | None, new: bytes | None, limit: int = _DIFF_LIMIT, *, before: str = "") -> str:
     """How a file changed, as text; None = not there. At most about `limit` characters, and it says so when cut.
     `before`: its name then, where it has another one now."""
     if old == new and not before:

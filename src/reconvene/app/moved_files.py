@@ -22,7 +22,7 @@ def renamed(gone: Mapping[str, bytes], new: Mapping[str, bytes]) -> dict[str, st
     others = [path for path in sorted(new) if path not in found]
     if len(left) * len(others) > _MOST:
         return found
-    pairs = sorted(((-_likeness(gone[old], new[path]), path, old) for old in left for path in others))
+    pairs = sorted((-_likeness(gone[old], new[path]), path, old) for old in left for path in others)
     for likeness, path, old in pairs:
         if -likeness >= _LIKE and path not in found and old not in found.values():
             found[path] = old

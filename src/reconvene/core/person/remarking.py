@@ -30,8 +30,9 @@ def add_remarks(tx: Transaction, remarks: tuple[c.RemarkIn, ...], by: str, door:
 
 
 def add_remark(
-    tx: Transaction, remark: c.RemarkIn, by: str, door: str, *, path: str = "", diff: str = "", read: Reading | None = None
-) -> str:
+    tx: Transaction, remark: c.RemarkIn, by: str, door: str, *, path: str = "", diff: str = "",
+    read: Reading | None = None,
+) -> str:  # fmt: skip
     """Durable at once, with the opinion of how much it weighs. The same remark at the same checkpoint is one. `read`:
     that opinion, where whoever calls has it."""
     state = tx.state

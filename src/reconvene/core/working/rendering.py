@@ -18,7 +18,6 @@ from reconvene.core.working.transaction import Transaction
 from reconvene.errors import KitFailed, ReconveneError
 from reconvene.language import templates
 
-
 _GIVEN = {"inputs", "settings"}
 
 
