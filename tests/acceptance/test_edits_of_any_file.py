@@ -1,4 +1,4 @@
-"""Whatever a person does to a file of a run counts: copies of inputs, rendered files, new names, large and binary ones."""
+"""Whatever a person does to a file of a run counts: copies of inputs, rendered files, new names, large, binary."""
 
 from __future__ import annotations
 

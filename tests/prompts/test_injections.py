@@ -2,8 +2,9 @@
 unmarked, wherever it comes from.
 
 Marked means: it stands in a section that the standing rules call material, whose tags have a mark that the text cannot
-know; or, where the engine or the person speaks, behind “>” on every line, or between “ and ”. A name of a file may stand
-in the quotes of a tag. Nothing of it stands outside of all sections, and no control sign of a chat template is left.
+know; or, where the engine or the person speaks, behind “>” on every line, or between “ and ”. A name of a file may
+stand in the quotes of a tag. Nothing of it stands outside of all sections, and no
+control sign of a chat template is left.
 """
 
 from __future__ import annotations
@@ -42,7 +43,9 @@ phases:
     rounds: {max: 5}
     steps:
       - {agents: [a], reads: [inputs.brief, own.full], output: said}
-      - {agents: [b, c], reads: [said, near.summary, files], prompt: "About {{ context.said | quote }}:\\n\\n{{ context.said | quote_lines }}"}
+      - agents: [b, c]
+        reads: [said, near.summary, files]
+        prompt: "About {{ context.said | quote }}:\\n\\n{{ context.said | quote_lines }}"
     checkpoint:
       options: [{label: Next, remark: optional, then: continue}, {label: Again, remark: optional, then: again}]
   - {id: q, agents: [b], reads: [inputs.brief, said, files], output: more}

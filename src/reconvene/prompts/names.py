@@ -1,4 +1,4 @@
-"""Names of files as the engine says them in its own words: quoted where an agent could have said something with them."""
+"""Names of files in the engine's own words: quoted where an agent could have said something with them."""
 
 from __future__ import annotations
 
