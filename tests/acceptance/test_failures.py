@@ -45,7 +45,7 @@ def test_a_full_disk_stops_the_run_with_a_clear_message_and_loses_nothing(forks:
     ended = forks.one("support.failing:fill_the_disk", home=str(home))
     assert isinstance(ended.answer, dict), ended.error
     assert "cannot grow: the disk is full" in ended.answer["message"] or "the disk reported" in ended.answer["message"]
-    assert "everything acknowledged before is safe" in ended.answer["hint"]
+    assert "reconvene doctor looks whether all that was recorded before is whole" in ended.answer["hint"]
     before = SqliteLog(home / "reconvene.db").read("w-1")
     assert len(before) == ended.answer["seq"]
 

@@ -22,6 +22,7 @@ from reconvene.app.run_values import Prepared
 from reconvene.app.session import Leases, Session, Sessions, driven_at, token
 from reconvene.app.shown_versions import on_what_was_shown
 from reconvene.app.signing import Signer
+from reconvene.app.strays import require_known
 from reconvene.app.telling import silent, tell_passed
 from reconvene.app.unrecorded import Keeping, record_late
 from reconvene.core import kit_finder
@@ -148,6 +149,8 @@ class Engine:
 
     def find(self, prefix: str) -> str:
         """The run that this id, or unique beginning of one, names."""
+        if not self.log.head(prefix):
+            require_known(self.log, self.home)
         return named_run(self.log, prefix)
 
     # --- reading and writing ---

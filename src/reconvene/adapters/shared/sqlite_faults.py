@@ -6,7 +6,8 @@ import sqlite3
 
 from reconvene.errors import StoreError, UserError
 
-_SAFE = "Nothing was half-written, and everything acknowledged before is safe."
+# Nobody has looked at what is there: a message says what was not done, and who looks.
+_SAFE = "This was not recorded; reconvene doctor looks whether all that was recorded before is whole."
 
 # primary result code of SQLite → what happened, what to do
 _FAULTS: dict[int, tuple[str, str]] = {
@@ -32,11 +33,12 @@ _FAULTS: dict[int, tuple[str, str]] = {
     ),
     sqlite3.SQLITE_NOTADB: (
         "is not a Reconvene log: it is not an SQLite database at all",
-        "Choose another place with --home, or restore the file from a backup.",
+        "Choose another place with --home, or put a backup back: reconvene restore FILE",
     ),
     sqlite3.SQLITE_CORRUPT: (
         "is damaged",
-        "Copy it away first, then restore a backup or salvage what is there: sqlite3 FILE .recover",
+        "Copy the home away first. Then put a backup back: reconvene restore FILE; or salvage what is there: sqlite3"
+        " FILE .recover",
     ),
 }
 _FAULTS[sqlite3.SQLITE_LOCKED] = _FAULTS[sqlite3.SQLITE_BUSY]

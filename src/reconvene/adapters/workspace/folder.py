@@ -275,6 +275,6 @@ def _in_plain_words(root: str) -> Iterator[None]:
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
         raise StoreError(
-            f"The workspace {root} cannot be used: {reason}. The log is untouched.",
+            f"The workspace {root} cannot be used: {reason}. Nothing was written to the log for it.",
             hint="Check free space and permissions there, then resume the run: its files are written again.",
         ) from error
