@@ -210,17 +210,25 @@ def _name(path: str) -> tuple[str, bool]:
 
 def _copy_database(source: str, copy: str) -> None:
     """As it is at one moment, with what is still in its write-ahead log. Nobody waits for it."""
-    import pathlib
-
     try:
         with (
-            closing(sqlite3.connect(f"{pathlib.Path(source).as_uri()}?mode=ro", uri=True, timeout=60)) as live,
+            closing(_live(source)) as live,
             closing(sqlite3.connect(copy)) as made,
         ):
             live.backup(made)
             made.execute("PRAGMA journal_mode=DELETE")
     except sqlite3.Error as error:
         raise store_error(error, source) from error
+
+
+def _live(source: str) -> sqlite3.Connection:
+    import pathlib
+
+    from reconvene.adapters.sqlite.for_reading import any_database, is_read_only
+
+    if is_read_only(source):
+        return any_database(source, 60)
+    return sqlite3.connect(f"{pathlib.Path(source).as_uri()}?mode=ro", uri=True, timeout=60)
 
 
 def _runs(store: str) -> dict[str, int]:

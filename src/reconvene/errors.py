@@ -188,7 +188,15 @@ class AgentError(ReconveneError):
 
 
 class StoreError(ReconveneError):
-    """The store cannot serve: disk full, locked, corrupt. The operator must act; nothing acknowledged is lost."""
+    """The store cannot serve: disk full, locked, corrupt. The operator must act.
+
+    `passing`: it may well serve again without anybody mending it (locked, full). Whoever has something in hand that
+    cannot be had again tries until it is recorded.
+    """
+
+    def __init__(self, message: str, *, hint: str = "", passing: bool = False) -> None:
+        super().__init__(message, hint=hint)
+        self.passing = passing
 
 
 class Conflict(StoreError):

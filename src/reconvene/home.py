@@ -25,6 +25,7 @@ STORE = "reconvene.db"
 SERVERS = "servers"  # the file that says what servers of one's own can do
 PEOPLE = "people.db"  # who may do what here; not there where nobody is set up
 INDEX = "search.db"  # passages of runs; made from the store, and can be deleted
+FINISHED = "finished"  # what agents finished and the store could not take yet
 OPTION = "--home"
 
 # What lies in a home before its store does. A process that was killed may have left it.
@@ -35,6 +36,19 @@ _BEFORE_THE_STORE = {
 _BESIDE_THE_STORE = ("history.git", "manifests", "runs")
 _ONLY_OURS = ("history.git", "manifests")  # many a folder has one named "runs"
 _IGNORE = "# Made by reconvene: nothing in this folder belongs into the repository around it.\n*\n"
+
+
+_IN_FILE_NAMES = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-"
+
+
+def file_name(run: str) -> str:
+    """A run's id as a file name, its own for every id."""
+    if not run.strip(_IN_FILE_NAMES):
+        return run
+    from reconvene.core.facts.ids import digest_of
+
+    safe = "".join(sign if sign in _IN_FILE_NAMES else "_" for sign in run)
+    return f"{safe}-{digest_of(run.encode())[:8]}"
 
 
 class Home(NamedTuple):

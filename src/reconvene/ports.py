@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
 from reconvene.chain_ports import ChainedLog, Stored
 from reconvene.message_ports import Message, Outbox
 from reconvene.sandbox_ports import Ground
+from reconvene.shelf_ports import Takes
 
 if TYPE_CHECKING:
     from reconvene.core.definition.workflow import Agent
@@ -165,6 +166,7 @@ class Assignment(NamedTuple):
     looks_into: ProjectWork | None = None  # the person's project, for who looks at it with tools
     again: str = ""  # why the last attempt does not count, for who goes on where it ended
     since: str = ""  # what the person said since its last turn, for who goes on in the middle
+    takes: Takes = Takes()
 
     @property
     def whole(self) -> str:
@@ -270,19 +272,6 @@ class Projects(Protocol):
         """Take the run's worktrees away; its branch stays."""
 
 
-class Aside(Protocol):
-    """Files of agents that hold a secret, outside of the log. The newest of a path counts."""
-
-    def keep(self, run: str, path: str, data: bytes) -> None: ...
-
-    def read(self, run: str, path: str) -> bytes | None: ...
-
-    def paths(self, run: str) -> list[str]: ...
-
-    def drop(self, run: str, path: str = "") -> None:
-        """One of them, or all that are kept of the run."""
-
-
 class Change(NamedTuple):
     """A difference between what the log says and what is on disk. data None = gone."""
 
@@ -299,6 +288,7 @@ class Look(NamedTuple):
     changes: list[Change]  # a person's; what the engine has not written out yet is none
     stale: list[str]  # paths that a crash left unwritten (or unremoved): not as the log says, and not a person's change
     settled: bool
+    ignored: tuple[str, ...] = ()  # what lies there and is taken no notice of, each with the reason
 
 
 class Workspace(Protocol):
@@ -319,6 +309,9 @@ class Workspace(Protocol):
         """Bring these to disk (None = remove) and remember them as written. `known`: path → digest after this write."""
 
     def read(self, path: str) -> bytes | None: ...
+
+    def ignored(self, known: Mapping[str, str]) -> tuple[str, ...]:
+        """What lies there and is taken no notice of, each with the reason: too large, a link, unreadable."""
 
     def leave(self) -> None:
         """Nothing is written here any more: forget what was, and the folder where it is empty."""

@@ -19,6 +19,10 @@ MCP_TOKEN_VARIABLE = "RECONVENE_MCP_TOKEN"
 TOKEN_VARIABLE = "RECONVENE_TOKEN"
 COMPANION_MODEL_VARIABLE = "RECONVENE_COMPANION_MODEL"
 PROVIDER_WAIT_VARIABLE = "RECONVENE_PROVIDER_WAIT"
+STORE_WAIT_VARIABLE = "RECONVENE_STORE_WAIT"
+MAX_FILE_VARIABLE = "RECONVENE_MAX_FILE_MB"
+MAX_FILES_VARIABLE = "RECONVENE_MAX_FILES"
+MAX_EDIT_VARIABLE = "RECONVENE_MAX_EDIT_MB"
 DEBUG_VARIABLE = "RECONVENE_DEBUG"
 URL_VARIABLE = "RECONVENE_URL"
 CONFIG_VARIABLE = "XDG_CONFIG_HOME"
@@ -27,6 +31,10 @@ SANDBOX_VARIABLE = "RECONVENE_SANDBOX"
 SETTINGS_FILE = "reconvene.toml"
 
 PROVIDER_WAIT = 120  # seconds
+STORE_WAIT = 3600  # seconds
+MAX_FILE, MAX_EDIT = 10, 100  # MB: a file that an agent wrote; one that a person put into the folder of a run
+MAX_FILES = 1000
+_MOST_MB, _MOST_FILES = 1000, 1_000_000  # the store takes contents of up to 1 GB
 _LONGEST_WAIT = 86_400
 
 
@@ -115,16 +123,47 @@ def pages_url() -> str:
 
 def provider_wait() -> float:
     """How many seconds a process waits for a provider that fails before the run parks; 0 = it parks at once."""
-    given = os.environ.get(PROVIDER_WAIT_VARIABLE, "").strip()
+    return _seconds(PROVIDER_WAIT_VARIABLE, os.environ.get(PROVIDER_WAIT_VARIABLE, ""), PROVIDER_WAIT)
+
+
+def store_wait() -> float:
+    """How many seconds a process offers what agents finished to a store that is locked or full, before it ends."""
+    return _seconds(STORE_WAIT_VARIABLE, os.environ.get(STORE_WAIT_VARIABLE, ""), STORE_WAIT)
+
+
+def taken_of_agents() -> tuple[int, int]:
+    """Of what an agent leaves in its folder: the largest file, in bytes, and how many."""
+    largest = _whole(MAX_FILE_VARIABLE, os.environ.get(MAX_FILE_VARIABLE, ""), MAX_FILE, _MOST_MB)
+    most = _whole(MAX_FILES_VARIABLE, os.environ.get(MAX_FILES_VARIABLE, ""), MAX_FILES, _MOST_FILES)
+    return largest * 1024 * 1024, most
+
+
+def largest_edit() -> int:
+    """The largest file, in bytes, that is taken of what a person changes in the folder of a run."""
+    return _whole(MAX_EDIT_VARIABLE, os.environ.get(MAX_EDIT_VARIABLE, ""), MAX_EDIT, _MOST_MB) * 1024 * 1024
+
+
+def _whole(variable: str, given: str, usual: int, most: int) -> int:
+    given = given.strip()
+    number = int(given) if given.isdecimal() and len(given) < 10 else usual if not given else 0
+    if 1 <= number <= most:
+        return number
+    raise UserError(
+        f"{variable}={given!r} is not a whole number from 1 to {most}",
+        hint=f"export {variable}={usual}, or leave it out",
+    )
+
+
+def _seconds(variable: str, given: str, usual: int) -> float:
     try:
-        seconds = float(given or PROVIDER_WAIT)
+        seconds = float(given.strip() or usual)
     except ValueError:
         seconds = -1.0
     if 0 <= seconds <= _LONGEST_WAIT:
         return seconds
     raise UserError(
-        f"{PROVIDER_WAIT_VARIABLE}={given!r} is not a number of seconds from 0 to {_LONGEST_WAIT}",
-        hint=f"export {PROVIDER_WAIT_VARIABLE}={PROVIDER_WAIT}, or leave it out",
+        f"{variable}={given!r} is not a number of seconds from 0 to {_LONGEST_WAIT}",
+        hint=f"export {variable}={usual}, or leave it out",
     )
 
 

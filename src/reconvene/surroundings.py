@@ -1,18 +1,31 @@
 """What surrounds the engine on this machine: its clock, what settings may ask about it, the person's projects, what the
-settings files say."""
+settings files say, where finished work is kept."""
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
-from reconvene.home import settings_files
+from reconvene.home import FINISHED, file_name, settings_files
+from reconvene.settings import store_wait, taken_of_agents
 
 if TYPE_CHECKING:
     from reconvene.adapters.project import GitProjects
+    from reconvene.app.unrecorded import Keeping
     from reconvene.ports import AgentRunner, Answer, Assignment, Listener, ProjectLook, ProjectWork
+
+
+def keeping(home: str) -> Keeping:
+    """Where what agents finished is kept until the store has it, and how much is taken of them."""
+    from reconvene.adapters.finished_outputs import FinishedFiles
+    from reconvene.app.unrecorded import Keeping
+    from reconvene.shelf_ports import Takes
+
+    shelf = FinishedFiles(os.path.join(home, FINISHED), file_name)
+    return Keeping(shelf, store_wait(), Takes(*taken_of_agents()))
 
 
 class SystemClock:

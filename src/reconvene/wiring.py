@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from reconvene.errors import ReconveneError, UserError
-from reconvene.home import SERVERS, STORE, make, require_ours
+from reconvene.home import SERVERS, STORE, file_name, make, require_ours
 from reconvene.notify_wiring import LiveRoutes
 from reconvene.sandboxing import kept_in, sandbox_for
 from reconvene.settings import (
@@ -16,16 +16,16 @@ from reconvene.settings import (
     GATE_MODEL_VARIABLE,
     feedback_model,
     gate_model,
+    largest_edit,
     own_folder,
     provider_wait,
     search_model,
     system_user,
 )
-from reconvene.surroundings import LazyProjects, Machine, SystemClock, from_files
+from reconvene.surroundings import LazyProjects, Machine, SystemClock, from_files, keeping
 from reconvene.trust import Offer, is_accepted, make_own, note_place, offer, own_id, refusal, require_plain
 
 if TYPE_CHECKING:
-    from reconvene import ports
     from reconvene.adapters.agents.preflight import Lack, Way
     from reconvene.adapters.showings import ShownFiles
     from reconvene.adapters.sqlite import SqliteLog
@@ -36,20 +36,10 @@ if TYPE_CHECKING:
     from reconvene.core.definition.workflow import Agent, Workflow
     from reconvene.ports import AgentRunner, EventLog, History, Workspace
     from reconvene.search_ports import SearchIndex
+    from reconvene.shelf_ports import Aside
 
 
-_IN_FILE_NAMES = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-"
 _USUAL_WINDOW = 4_096  # tokens; what servers of one's own take where nobody has told them otherwise
-
-
-def file_name(run: str) -> str:
-    """A run's id as a file name, its own for every id."""
-    if not run.strip(_IN_FILE_NAMES):
-        return run
-    from reconvene.core.facts.ids import digest_of
-
-    safe = "".join(sign if sign in _IN_FILE_NAMES else "_" for sign in run)
-    return f"{safe}-{digest_of(run.encode())[:8]}"
 
 
 def showings(home: str | os.PathLike[str]) -> ShownFiles:
@@ -365,9 +355,9 @@ def open_engine(
             require_own_folder(folder, root)
             require_ours(folder, root)
 
-        return FolderWorkspace(folder, manifest, check)
+        return FolderWorkspace(folder, manifest, check, largest_edit())
 
-    def aside_for() -> ports.Aside:
+    def aside_for() -> Aside:
         from reconvene.adapters.workspace.held_files import HeldFiles
 
         return HeldFiles(os.path.join(root, "held"))
@@ -396,4 +386,5 @@ def open_engine(
         *(log, clock, runner, workspace_for, history_for, root, judge, projects, machine, patience, discreet, who),
         actor=actor,
         person=partial(person, root),
+        keeping=keeping(root),
     )

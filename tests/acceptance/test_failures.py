@@ -17,7 +17,7 @@ from reconvene.adapters.sqlite import SqliteLog
 from reconvene.core.facts.commands import AddRemark, RemarkIn
 from reconvene.core.facts.events import AttemptEnded, RemarkAdded
 from reconvene.errors import AgentError, StoreError
-from reconvene.ports import Assignment
+from reconvene.ports import Assignment, Progress
 
 ONE = """
 name: w
@@ -45,7 +45,7 @@ def test_a_full_disk_stops_the_run_with_a_clear_message_and_loses_nothing(forks:
     ended = forks.one("support.failing:fill_the_disk", home=str(home))
     assert isinstance(ended.answer, dict), ended.error
     assert "cannot grow: the disk is full" in ended.answer["message"] or "the disk reported" in ended.answer["message"]
-    assert "everything acknowledged before is safe" in ended.answer["hint"]
+    assert "reconvene doctor looks whether all that was recorded before is whole" in ended.answer["hint"]
     before = SqliteLog(home / "reconvene.db").read("w-1")
     assert len(before) == ended.answer["seq"]
 
@@ -57,17 +57,26 @@ def test_a_full_disk_stops_the_run_with_a_clear_message_and_loses_nothing(forks:
     assert [e.verdict for _, e in after if isinstance(e, AttemptEnded)] == ["accepted", "doubt", "accepted"]
 
 
-def test_a_process_that_met_a_full_disk_goes_on_when_there_is_room_again(tmp_path: Path) -> None:
+def test_a_process_that_met_a_full_disk_records_what_was_finished_when_there_is_room_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RECONVENE_STORE_WAIT", "0")
     incompressible = random.Random(1).randbytes(200_000).hex()
     stage = Stage(tmp_path, ONE, {"a": incompressible})
     connection = stage.engine.log._connection  # type: ignore[attr-defined]
     (pages,) = connection.execute("PRAGMA page_count").fetchone()
     connection.execute(f"PRAGMA max_page_count={pages}")
-    with pytest.raises(StoreError, match="the disk is full"):
+    with pytest.raises(StoreError, match="the disk is full") as refusal:
         stage.drive()
+    kept = tmp_path / "finished" / stage.run
+    assert f"What a finished is not on record. It is kept in {kept}." in refusal.value.hint
+    assert kept.stat().st_mode & 0o77 == 0
     connection.execute("PRAGMA max_page_count=1000000")
     assert stage.drive().status == "completed"
-    assert stage.verdicts("R1/0/a") == ["doubt", "accepted"]
+    assert stage.verdicts("R1/0/a") == ["accepted"]
+    assert [call.attempt for call in stage.agents.calls] == [1]
+    assert stage.read("result.md").strip() == incompressible
+    assert not kept.exists()
 
 
 def impatient(stage: Stage) -> None:
@@ -93,24 +102,94 @@ def test_a_locked_database_is_named_and_the_same_command_works_later(tmp_path: P
     assert [remark.text for remark in stage.events(RemarkAdded)] == ["hello"]
 
 
-def test_a_database_that_is_locked_while_an_agent_works_can_be_driven_on_by_the_same_process(tmp_path: Path) -> None:
-    """The lease could not be given back then; it must not shut its own holder out."""
+def locked_at_the_end(tmp_path: Path, *more: str) -> tuple[Stage, sqlite3.Connection]:
+    """A run whose agent finishes while another program has the store locked."""
 
     def lock(assignment: Assignment) -> str:
         other.execute("BEGIN IMMEDIATE")
-        return "lost"
+        return "done"
 
-    stage = Stage(tmp_path, ONE, {"a": [lock, "done"]})
-    other = sqlite3.connect(tmp_path / "reconvene.db", isolation_level=None)
+    stage = Stage(tmp_path, ONE, {"a": [lock, *more]})
+    other = sqlite3.connect(tmp_path / "reconvene.db", isolation_level=None, check_same_thread=False)
     impatient(stage)
-    with pytest.raises(StoreError, match="is locked"):
+    return stage, other
+
+
+def test_a_store_that_is_locked_when_an_agent_ends_is_waited_for(tmp_path: Path) -> None:
+    stage, other = locked_at_the_end(tmp_path)
+    told: list[Progress] = []
+
+    def hear(progress: Progress) -> None:
+        told.append(progress)
+        if progress.what == "waiting":  # it is on disk by then, and not called done
+            assert "done" not in [one.what for one in told]
+            assert len([*(tmp_path / "finished" / stage.run).iterdir()]) == 1
+            other.execute("ROLLBACK")
+
+    state = asyncio.run(stage.engine.drive(stage.run, hear, by="ann", door="test"))
+    assert state.status == "completed"
+    assert [one.what for one in told] == ["started", "waiting", "done"]
+    assert "is locked" in told[1].detail
+    assert stage.verdicts("R1/0/a") == ["accepted"]
+    assert not (tmp_path / "finished" / stage.run).exists()
+
+
+def test_an_output_that_could_not_be_recorded_is_taken_up_by_the_next_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The lease could not be given back either; it must not shut its own holder out."""
+    monkeypatch.setenv("RECONVENE_STORE_WAIT", "0")
+    stage, other = locked_at_the_end(tmp_path)
+    with pytest.raises(StoreError, match="is locked") as refusal:
         stage.drive()
+    assert "reconvene resume w-1 records it; nobody is asked again" in refusal.value.hint
     other.execute("ROLLBACK")
     other.close()
+    kept = [*(tmp_path / "finished" / stage.run).iterdir()]
+    copy = kept[0].read_bytes()
     assert stage.drive().status == "completed"
-    assert stage.verdicts("R1/0/a") == ["doubt", "accepted"]
-    assert [call.attempt for call in stage.agents.calls] == [1, 2]
+    assert stage.verdicts("R1/0/a") == ["accepted"]
+    assert [call.attempt for call in stage.agents.calls] == [1]
+
+    kept[0].parent.mkdir()
+    kept[0].write_bytes(copy)  # as if the process had been killed between the commit and the removal
+    head = stage.engine.log.head(stage.run)
+    assert stage.drive().status == "completed"
+    assert stage.engine.log.head(stage.run) == head
+    assert not kept[0].exists()
     assert stage.other().engine.log.acquire(stage.run, "somebody else")
+
+
+def test_a_kept_output_that_is_torn_is_told_and_its_agent_asked_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RECONVENE_STORE_WAIT", "0")
+    stage, other = locked_at_the_end(tmp_path, "again")
+    with pytest.raises(StoreError):
+        stage.drive()
+    other.close()
+    (kept,) = (tmp_path / "finished" / stage.run).iterdir()
+    kept.write_bytes(kept.read_bytes()[:-1])
+    told: list[Progress] = []
+    asyncio.run(stage.engine.drive(stage.run, told.append, by="ann", door="test"))
+    (said,) = [one.detail for one in told if one.what == "warning"]
+    assert "it is damaged" in said
+    assert said.endswith(".unusable")
+    assert stage.verdicts("R1/0/a") == ["doubt", "accepted"]
+
+
+def test_whoever_stops_while_the_store_is_waited_for_loses_nothing(tmp_path: Path) -> None:
+    stage, other = locked_at_the_end(tmp_path)
+
+    def stop(progress: Progress) -> None:
+        if progress.what == "waiting":
+            stage.engine.request_pause(stage.run, now=True, by="ann", door="test")
+
+    with pytest.raises(StoreError, match="is locked"):
+        asyncio.run(stage.engine.drive(stage.run, stop, by="ann", door="test"))
+    other.close()
+    assert stage.drive().status == "completed"
+    assert [call.attempt for call in stage.agents.calls] == [1]
 
 
 # --- agents ---

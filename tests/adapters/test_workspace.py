@@ -61,7 +61,7 @@ class Bench:
 
     def resume(self) -> list[Change]:
         """What a driver does when it takes a run up: record the edits, then bring the rest to disk."""
-        changes, stale, settled = self.workspace.look(self.known())
+        changes, stale, settled, _ = self.workspace.look(self.known())
         self.append({change.path: change.data for change in changes})
         if settled:
             assert (changes, stale) == ([], [])
@@ -304,7 +304,7 @@ def test_a_link_in_place_of_a_file_is_replaced_and_never_followed(bench: Bench, 
     assert bench.changes() == []
     assert bench.workspace.read("a.md") is None
     assert bench.stale() == ["a.md"]
-    assert bench.workspace.ignored(bench.known()) == ["a.md: a link", "leak.md: a link"]
+    assert bench.workspace.ignored(bench.known()) == ("a.md: a link", "leak.md: a link")
     bench.resume()
     assert bench.on_disk() == {"a.md": b"one"}
     assert not (bench.root / "a.md").is_symlink()
@@ -367,21 +367,23 @@ def test_pipes_editors_leavings_repositories_and_unusable_names_are_passed_over(
     assert bench.changes() == [Change("kept~", b"edited")]
 
 
-def test_a_file_too_large_is_neither_an_edit_nor_overwritten(bench: Bench) -> None:
+def test_a_file_too_large_is_neither_an_edit_nor_overwritten_and_is_named(bench: Bench) -> None:
     bench.write({"a.md": b"1"})
     with open(bench.root / "a.md", "wb") as file:
         file.truncate(MAX_BYTES + 1)
     assert bench.changes() == []
     assert bench.stale() == []
-    assert bench.workspace.ignored(bench.known()) == ["a.md: too large"]
+    why = "a.md: larger than 100 MB (RECONVENE_MAX_EDIT_MB)"
+    assert bench.workspace.ignored(bench.known()) == bench.workspace.look(bench.known()).ignored == (why,)
     bench.write({"a.md": b"2"})
     assert (bench.root / "a.md").stat().st_size == MAX_BYTES + 1
 
 
 def test_the_engine_may_write_more_than_it_takes_from_a_person(bench: Bench) -> None:
-    bench.write({"big.bin": b"1" * (MAX_BYTES + 1)})
-    assert bench.changes() == []
-    bench.again().write({"big.bin": b"2"}, {"big.bin": digest_of(b"2")})
+    bench.write({"big.bin": b"1" * 2000})
+    few = FolderWorkspace(str(bench.root), bench.workspace._file._path, largest=1000)
+    assert few.look(bench.known()).changes == []
+    few.write({"big.bin": b"2"}, {"big.bin": digest_of(b"2")})
     assert bench.on_disk() == {"big.bin": b"2"}
 
 

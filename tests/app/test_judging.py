@@ -58,7 +58,7 @@ def test_a_text_that_the_model_objects_to_is_sent_back_with_its_reason(tmp_path,
         state = run_it(tmp_path, monkeypatch, "openai:judge", server)
         again = [seen for seen in server.requests if seen.body["model"] == "writer"][1]
     assert state.ended == "completed"
-    assert "LOW_QUALITY: Name a case, with figures. (judged by openai:judge)" in again.prompt
+    assert "LOW_QUALITY: “Name a case, with figures.” (judged by openai:judge)" in again.prompt
     assert [row["code"] for row in attempt_rows(state)] == ["LOW_QUALITY", ""]
     assert state.record.input_tokens == 4 * 11  # the judge's calls are counted too
 

@@ -7,6 +7,7 @@ from msgspec import Struct
 from reconvene.core.definition.workflow import Agent
 from reconvene.core.facts.events import Usage
 from reconvene.errors import AgentError
+from reconvene.language.plain_text import quoted
 from reconvene.ports import AgentRunner, Assignment, Listener, Progress
 from reconvene.prompts import marks
 
@@ -62,7 +63,8 @@ async def judge(work: Assignment, text: str, model: str, runner: AgentRunner, li
         spent = _sum(spent, answer.usage)
         verdict = answer.value if isinstance(answer.value, dict) else {}
         if verdict.get("passes") is False:
-            objections.append(f"{verdict.get('why') or question} (judged by {model})")
+            why = str(verdict.get("why") or "")
+            objections.append(f"{quoted(why) if why else question} (judged by {model})")
     if unasked:
         gates = "gates" if sum(map(len, unasked.values())) > 1 else "gate"
         told = f"{work.agent.name}: its {gates} could not be asked, and its output stands: the next stop says why"

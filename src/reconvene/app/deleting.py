@@ -77,6 +77,8 @@ def _clear(engine: Engine, run: str, session: Session | None) -> list[str]:
         engine.projects.close(run)
     if engine.discretion.aside is not None:
         engine.discretion.aside.drop(run)
+    if engine.keeping.shelf is not None:
+        engine.keeping.shelf.drop(run)
     engine.history().forget(run)
     if session is None:
         return []

@@ -20,6 +20,8 @@ RUN = "Reconvene-Run"  # the trailer that names the run
 
 _LONGEST = 200  # characters of a value that are told
 
+NO_HISTORY = "the git history has no commit of"
+
 
 class Snapshots(Protocol):
     def snapshot(self, run: str, key: str) -> tuple[int, bytes] | None: ...
@@ -155,7 +157,7 @@ def check_history(history: History, state: RunState) -> list[str]:
         raise misfit(run, 0, f"the note of the last event beside {where}", "a note", "none", f"To make it: {mend}")
     if made or not (seq or state.record.checkpoints or state.ended):
         return []
-    return [f"the git history has no commit of {run}; to make it: {mend}"]
+    return [f"{NO_HISTORY} {run}; to make it: {mend}"]
 
 
 def _check_value(

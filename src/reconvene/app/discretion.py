@@ -24,8 +24,9 @@ from reconvene.core.facts.commands import (
     SaveDraft,
 )
 from reconvene.errors import UserError
-from reconvene.ports import Answer, Aside
+from reconvene.ports import Answer
 from reconvene.secrets import Secrets
+from reconvene.shelf_ports import Aside
 
 _SPOKEN = (AnswerCheckpoint, AddRemark, ReadRemark, SaveDraft, Rollback, Replan, Abort, Reopen)  # what people say
 _C = TypeVar("_C", bound=Command)

@@ -17,24 +17,26 @@ from reconvene.app.discretion import Discretion
 from reconvene.app.effects import Done, Fault, answered_before, assignment, run_task
 from reconvene.app.files import Files, Scan
 from reconvene.app.left_behind import awaited, leftovers_of, settled, told
+from reconvene.app.project_branch import Branch
 from reconvene.app.provider_wait import ProviderWaits
 from reconvene.app.session import Session
+from reconvene.app.telling import NAMED, tell_passed, tell_recorded
 from reconvene.app.turns import Posted, TurnsOf
+from reconvene.app.unrecorded import Keeping, Mail, Unrecorded
 from reconvene.core.facts.commands import Claim, Command, HoldTask, RecordAttempt, RecordFault, Resume
-from reconvene.core.facts.events import AttemptEnded, LateOutputArchived, ProviderAwaited, Usage
+from reconvene.core.facts.events import ProviderAwaited, Usage
 from reconvene.core.facts.ids import digest_of, parse_task
 from reconvene.core.facts.state import RunState
 from reconvene.core.run.plan import RunCheck, RunTask, Work, work
 from reconvene.core.shown.settled_agents import settled_agent
 from reconvene.core.working import spending
-from reconvene.errors import ReconveneError, UserError
+from reconvene.errors import ReconveneError, StoreError, UserError
 from reconvene.language.times import later, seconds_until, spelled
 from reconvene.ports import AgentRunner, Assignment, Listener, Progress, Projects
 from reconvene.sandbox_ports import Left
 
 _POLL = 0.25  # seconds between looks at what other processes appended
 _LONGEST_WAIT = 60.0  # cap on how long an agent that failed may ask to hold back
-_BECAME = {"accepted": "done", "rejected": "sent back"}
 _COUNT = 1.0  # seconds between two lines of a countdown
 
 
@@ -52,6 +54,7 @@ class Driver:
         projects: Projects | None = None,
         patience: Patience = USUAL,
         discretion: Discretion | None = None,
+        keeping: Keeping | None = None,
     ) -> None:
         self._session = session
         self._runner = runner
@@ -64,11 +67,14 @@ class Driver:
         self._leftovers = leftovers_of(runner)
         self._branch = Branch(projects, listener)
         self._judge_model = judge_model
-        self._mailbox: asyncio.Queue[Done | Posted | None] = asyncio.Queue()  # None: time to look what others appended
+        self._mailbox: asyncio.Queue[Mail | None] = asyncio.Queue()  # None: time to look what others appended
+        self._keeping = keeping or Keeping()
+        self._kept = Unrecorded(session, self._keeping, listener, self._mail)
         self._running: dict[Work, asyncio.Task[None]] = {}
         self._begun: set[Work] = set()  # of those, the ones that wait for nothing any more
         self._holding: dict[str, float] = {}
         self._paged = False
+        self._ignored: set[str] = set()
         self._unrecorded = 0.0  # USD: what the results in the mailbox cost
         self._patience = patience
         self._discretion = discretion or Discretion()
@@ -91,21 +97,24 @@ class Driver:
         if not at_once and session.state.awaits is not None and not await self._until_due():
             return
         scan = None if tidied else self._look_before()
+        self._tell_ignored(scan)
         if scan is not None and not scan.settled:
             self._files.restore(session, scan)
-        edits: list[Command] = [scan.command] if scan and scan.command else []
+        kept = self._kept.taken_up()  # before the claim: what was finished is not in doubt
+        first: list[Command] = [scan.command] if scan and scan.command else []
+        first += [one.command for one in kept]
         running = {one.task: told(one) for one in left}
         claim, resume = Claim(self._by, self._door, running), Resume(self._by, self._door)
         if session.state.awaits is not None:
-            commands = [*edits, resume, claim]  # tasks that wait are free again, then taken
+            commands = [*first, resume, claim]  # tasks that wait are free again, then taken
         else:
-            commands = [*edits, claim, *([resume] if session.state.paused else [])]
-        outcomes = session.submit(commands, scan.blobs if scan else {}, self._claim)
+            commands = [*first, claim, *([resume] if session.state.paused else [])]
+        blobs = {digest: data for one in kept for digest, data in one.blobs.items()}
+        outcomes = session.submit(commands, {**blobs, **(scan.blobs if scan else {})}, self._claim)
         if (error := outcomes[commands.index(claim)]) is not None:  # one that cannot go on must not be tried again
             raise error
-        self._files.sync(session)
-        self._branch.sync(session.state)
-        tell_passed(session, self._listener)
+        self._kept.recorded(kept)
+        self._recorded()
         async with asyncio.TaskGroup() as group:
             ticks = group.create_task(self._tick())
             try:
@@ -113,7 +122,7 @@ class Driver:
                     effects = work(session.state, session.book)
                     self._start(effects, group)
                     self._stop(effects)
-                    if not self._running and self._mailbox.empty():
+                    if not self._running and self._mailbox.empty() and not self._kept.later:
                         return
                     await self._receive()
             finally:
@@ -145,7 +154,7 @@ class Driver:
                     return False
         return True
 
-    async def _mail(self, seconds: float) -> Done | Posted | None:
+    async def _mail(self, seconds: float) -> Mail | None:
         try:
             return await asyncio.wait_for(self._mailbox.get(), seconds)
         except TimeoutError:
@@ -211,7 +220,12 @@ class Driver:
             self._begun.discard(effect)
         if isinstance(done.command, RecordAttempt):
             self._unrecorded += done.command.usage.cost
-        self._mailbox.put_nowait(replace(done, command=self._secrets.blank_in(done.command)))
+        done = replace(done, command=self._secrets.blank_in(done.command))
+        self._kept.finished(done, effects=isinstance(effect, RunTask) and self._has_effects(effect))
+        self._mailbox.put_nowait(done)
+
+    def _has_effects(self, effect: RunTask) -> bool:
+        return self._session.book.workflow.agents[effect.agent].effects
 
     async def _work(self, effect: Work) -> Done:
         session = self._session
@@ -221,6 +235,7 @@ class Driver:
         try:
             window = await self._runner.window(settled_agent(session.state, session.book, effect.agent))
             assigned = assignment(session.state, session.book, effect, self._projects, window)
+            assigned = assigned._replace(takes=self._keeping.takes)
         except UserError as error:
             why = error.message + (f" ({error.hint})" if error.hint else "")
             return Done(RecordAttempt(effect.task, effect.attempt, failed=True, retryable=False, why=why), {})
@@ -289,39 +304,56 @@ class Driver:
 
     async def _receive(self) -> None:
         """Wait for news, take all there is, and append it in one commit."""
-        session = self._session
-        news = [await self._mailbox.get()]
+        news: list[Mail | None] = [*self._kept.later] or [await self._mailbox.get()]
+        self._kept.later.clear()
         while not self._mailbox.empty():
             news.append(self._mailbox.get_nowait())
-        batch = [done for done in news if done is not None]
         self._unrecorded = 0.0
-        if not batch:
-            if session.behind():
-                session.refresh()
-                self._files.restore(session)
-            return
+        posted = [mail for mail in news if isinstance(mail, Posted)]
+        batch = [mail for mail in news if isinstance(mail, Done)]
+        if not posted and not batch:
+            self._look_at_others()
+        if posted:
+            await self._kept.until_recorded([*posted], lambda: turns.record(self._session, posted, self._claim))
+        if batch:
+            await self._kept.until_recorded([*batch], lambda: self._record(batch))
+            self._recorded()
+
+    def _look_at_others(self) -> None:
+        """What other processes appended. A store that is locked or full now is looked at again in a moment."""
+        try:
+            if self._session.behind():
+                self._session.refresh()
+                self._files.restore(self._session)
+        except StoreError as error:
+            if not error.passing:
+                raise
+
+    def _record(self, batch: list[Done]) -> None:
+        session = self._session
         blobs: dict[str, bytes] = {}
         for done in batch:
             blobs |= done.blobs
-        posted = [mail for mail in batch if isinstance(mail, Posted)]
-        if posted:
-            turns.record(session, posted, self._claim)
-            batch = [mail for mail in batch if not isinstance(mail, Posted)]
-            if not batch:
-                return
         scan = self._files.found(session, at_work(session.state))
+        self._tell_ignored(scan)
         commands = [*([scan.command] if scan.command else []), *(done.command for done in batch)]
         for error in session.submit(commands, {**blobs, **scan.blobs}, self._claim):
             if error is not None:
                 raise error
+
+    def _tell_ignored(self, scan: Scan | None) -> None:
+        """Of what lies in the folder of the run and is not taken, each once."""
+        for why in [one for one in scan.ignored if one not in self._ignored][:NAMED] if scan is not None else ():
+            self._ignored.add(why)
+            self._listener(Progress(self._session.run, "", "", "warning", f"not taken from the folder: {why}"))
+
+    def _recorded(self) -> None:
+        """Tell what became of it, and bring folder and branch to where the log is."""
+        session = self._session
         tell_recorded(session, self._listener)
         self._files.sync(session)
         self._branch.sync(session.state)
         tell_passed(session, self._listener)
-
-
-def silent(progress: Progress) -> None:
-    """Tells nobody."""
 
 
 def first_error(group: BaseExceptionGroup[BaseException]) -> BaseException:
@@ -334,59 +366,7 @@ def first_error(group: BaseExceptionGroup[BaseException]) -> BaseException:
     return group.exceptions[0]
 
 
-def tell_passed(session: Session, listener: Listener) -> None:
-    """Of each checkpoint that was not asked because its condition failed, once, however the run came past it."""
-    for text in session.not_told():
-        listener(Progress(session.run, "", "", "warning", text))
-
-
-def tell_recorded(session: Session, listener: Listener) -> None:
-    """What became of answers: an answer counts when it is on record, and not when it came."""
-    for event in session.recorded:
-        if isinstance(event, AttemptEnded) and event.verdict in _BECAME:
-            tokens = event.usage.input_tokens + event.usage.output_tokens
-            what = _BECAME[event.verdict]
-            listener(Progress(session.run, event.task, parse_task(event.task)[2], what, event.why, tokens))
-        elif isinstance(event, LateOutputArchived) and event.output is not None:
-            listener(Progress(session.run, event.task, parse_task(event.task)[2], "late"))
-
-
 def at_work(state: RunState) -> list[str]:
     """The agents of the open step that have not ended."""
     step = state.world.top.round.open if state.world.cursor and state.world.top.round else None
     return [name for name in step.order if step.tasks[name].status == "open"] if step is not None else []
-
-
-class Branch:
-    """The run's branch in the person's project: it stands where the log says, or is left alone.
-
-    Remembers where it last put the branch, so that an append without new work costs nothing.
-    """
-
-    def __init__(self, projects: Projects | None, listener: Listener) -> None:
-        self._projects = projects
-        self._listener = listener
-        self._at: tuple[str, str] | None = None
-
-    def sync(self, state: RunState) -> None:
-        """Whatever keeps the branch back must not keep the run back: its work is in the log, and is told of."""
-        project = state.record.project
-        if self._projects is None or project is None or not project.branch:
-            return
-        commit = state.world.head or project.base
-        if not commit or self._at == (project.branch, commit):
-            return
-        self._at = (project.branch, commit)
-        try:
-            create = bool(state.world.head)  # a run that has changed nothing (any more) makes no branch
-            wrong = self._projects.publish(state.run, project.path, project.branch, commit, create=create)
-        except ReconveneError as error:
-            wrong = error.message
-        if wrong:
-            self._listener(Progress(state.run, "", "project", "note", wrong))
-
-    def leave(self, state: RunState) -> None:
-        """An ended run leaves its branch to the person, and no worktree behind."""
-        self.sync(state)
-        if self._projects is not None and state.record.project is not None:
-            self._projects.close(state.run)

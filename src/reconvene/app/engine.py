@@ -5,22 +5,26 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from reconvene.app import changed_calls, new_runs, run_values
 from reconvene.app.backoff import USUAL, Patience
 from reconvene.app.discretion import Discretion
-from reconvene.app.driver import Branch, Driver, first_error, silent, tell_passed
+from reconvene.app.driver import Driver, first_error
 from reconvene.app.files import Files
 from reconvene.app.found_edits import record_edits
+from reconvene.app.in_hand import InHand
 from reconvene.app.left_behind import settle
 from reconvene.app.new_runs import NewRuns
+from reconvene.app.project_branch import Branch
 from reconvene.app.run_ids import named_run
 from reconvene.app.run_values import Prepared
 from reconvene.app.session import Leases, Session, Sessions, driven_at, token
 from reconvene.app.shown_versions import on_what_was_shown
 from reconvene.app.signing import Signer
+from reconvene.app.strays import require_known
+from reconvene.app.telling import silent, tell_passed
+from reconvene.app.unrecorded import Keeping, record_late
 from reconvene.core import kit_finder
 from reconvene.core.definition.bindings import Binding
 from reconvene.core.definition.workflow import Workflow
@@ -51,16 +55,6 @@ from reconvene.wire import replies
 _MOMENTS = (0.01, 0.03)  # seconds to wait for a lease that is held for a moment only
 
 
-class _InHand(Struct, frozen=True):
-    """A run whose lease is held, to be driven: under this token its tasks are claimed."""
-
-    session: Session
-    files: Files
-    holder: str
-    claim: str
-    tidied: bool = False  # edits are on record and the folder is as the log says, a moment ago
-
-
 class Engine:
     def __init__(
         self,
@@ -78,6 +72,7 @@ class Engine:
         signer: Signer | None = None,
         actor: Actor | None = None,
         person: Callable[[str], Actor] = Actor,
+        keeping: Keeping | None = None,
     ) -> None:
         """`actor`: who acts where a call names nobody; None = the account of this process. `person`: who somebody of
         this name is now, and what they may do."""
@@ -89,6 +84,7 @@ class Engine:
         self.runner = runner
         self.judge_model = judge_model  # answers what gates ask; "" = nobody does
         self._patience = patience
+        self.keeping = keeping or Keeping()
         self.discretion = discretion or Discretion()
         self._workspace_for = workspace_for
         self._history_for = history_for
@@ -99,7 +95,7 @@ class Engine:
         self._drivers: dict[str, Driver] = {}
         self._leases = Leases(log)
         self._sessions = Sessions(log, clock, self.new.placed, signer)
-        self._handed_over: dict[str, _InHand] = {}  # run → what `submit` left for the `drive` that follows
+        self._handed_over: dict[str, InHand] = {}  # run → what `submit` left for the `drive` that follows
 
     # --- starting and finding ---
 
@@ -139,7 +135,7 @@ class Engine:
                 if session.state.world.files:  # templates that people may read before anybody works
                     self.files(session).restore(session)
                 if holder:
-                    self._handed_over[run] = _InHand(session, self.files(session), holder, token())
+                    self._handed_over[run] = InHand(session, self.files(session), holder, token())
                 return run
             if holder:
                 self._leases.give_back(run, holder)
@@ -153,6 +149,8 @@ class Engine:
 
     def find(self, prefix: str) -> str:
         """The run that this id, or unique beginning of one, names."""
+        if not self.log.head(prefix):
+            require_known(self.log, self.home)
         return named_run(self.log, prefix)
 
     # --- reading and writing ---
@@ -217,7 +215,7 @@ class Engine:
                 self._leases.give_back(run, holder)
             raise
         if holder:
-            self._handed_over[run] = _InHand(session, files, holder, claim, tidied)
+            self._handed_over[run] = InHand(session, files, holder, claim, tidied)
             return session.state
         from reconvene.app.commits import note
 
@@ -294,9 +292,9 @@ class Engine:
             holder = self._leases.take(run) if plan(session.state, session.book) else ""
             if not holder:
                 return session.state
-            in_hand = _InHand(session, self.files(session), holder, token())
+            in_hand = InHand(session, self.files(session), holder, token())
 
-    async def _take_up(self, run: str) -> _InHand:
+    async def _take_up(self, run: str) -> InHand:
         """What the `submit` before has in hand, or the lease and the run's state."""
         handed = self._handed_over.pop(run, None)
         if handed is not None:
@@ -313,13 +311,13 @@ class Engine:
             raise Busy(f"Another process is driving run {run}.", hint=f"reconvene log {run} --follow shows it working")
         try:
             session = self._at_work(run)
-            return _InHand(session, self.files(session), holder, token())
+            return InHand(session, self.files(session), holder, token())
         except BaseException:
             self._leases.give_back(run, holder)
             raise
 
     async def _drive(
-        self, in_hand: _InHand, listener: Listener, by: str, door: str, *, take: bool, at_once: bool
+        self, in_hand: InHand, listener: Listener, by: str, door: str, *, take: bool, at_once: bool
     ) -> Session:
         """To the next stop; then the lease is given back."""
         session, files = in_hand.session, in_hand.files
@@ -329,13 +327,14 @@ class Engine:
             self._make_children(session)
             if session.state.ended:
                 tell_passed(session, listener)
+                record_late(session, self.keeping, listener)
                 settle(self.runner, session.state)
                 files.restore(session)
                 Branch(self.projects, listener).leave(session.state)
                 return session
             driver = Driver(
                 session, self.runner, files, listener, in_hand.claim, by, door, self.judge_model, self.projects,
-                self._patience, self.discretion,
+                self._patience, self.discretion, self.keeping,
             )  # fmt: skip
             self._drivers[session.run] = driver
             try:

@@ -7,7 +7,8 @@ from collections.abc import Iterable
 from immutables import Map
 from msgspec import Struct
 
-from reconvene.app.line_diff import diff_summary, unified_diff
+from reconvene.app.edit_command import edit_of
+from reconvene.app.moved_files import renamed
 from reconvene.app.session import Session
 from reconvene.core.facts.commands import EditIn, RecordEdits
 from reconvene.core.facts.ids import digest_of
@@ -23,6 +24,7 @@ class Scan(Struct, frozen=True):
     blobs: dict[str, bytes]
     stale: list[str]
     settled: bool
+    ignored: tuple[str, ...] = ()  # what lies there and was not taken, each with the reason
 
 
 class Files:
@@ -56,7 +58,7 @@ class Files:
             self._written = self._all(session)
         changes = found.changes if claims else self._fresh(session, found.changes)
         command, blobs = self._edits(session, changes, by, door)
-        return Scan(command, blobs, found.stale, found.settled)
+        return Scan(command, blobs, found.stale, found.settled, found.ignored)
 
     def found(self, session: Session, agents: Iterable[str]) -> Scan:
         """The same while these are at work: nobody says who it was, and nobody's edit is recorded."""
@@ -65,7 +67,8 @@ class Files:
             return looked
         files = {edit.digest for edit in looked.command.edits}
         command = RecordEdits(looked.command.edits, found=tuple(dict.fromkeys(agents)))
-        return Scan(command, {name: looked.blobs[name] for name in looked.blobs if name in files}, looked.stale, False)
+        blobs = {name: looked.blobs[name] for name in looked.blobs if name in files}
+        return Scan(command, blobs, looked.stale, False, looked.ignored)
 
     def _fresh(self, session: Session, changes: list[Change]) -> list[Change]:
         """Those that are not as they were found before."""
@@ -82,19 +85,30 @@ class Files:
         blobs: dict[str, bytes] = {}
         edits: list[EditIn] = []
         files = session.state.world.files
+        archives = session.state.record.archives  # what is kept of an undone round is no longer anybody's work
+        changes = [one for one in changes if is_safe(one.path) and (one.path not in archives or one.path in files)]
+        moved = self._moved(session, changes)
         for change in changes:
-            if not is_safe(change.path) or (change.path in session.state.record.archives and change.path not in files):
-                continue  # what is kept of an undone round is no longer anybody's work
-            old = session.book.read(files[change.path].digest) if change.path in files else None
-            diff = unified_diff(change.path, old, change.data)
-            data = change.data or b""
-            digest = digest_of(data) if change.data is not None else ""
-            diff_bytes = diff.encode()
-            blobs[digest_of(diff_bytes)] = diff_bytes
-            if change.data is not None:
-                blobs[digest] = data
-            edits.append(EditIn(change.path, digest, len(data), digest_of(diff_bytes), diff_summary(diff)))
+            if change.path in moved.values():
+                continue
+            before = moved.get(change.path, "")
+            known = before or change.path
+            old = session.book.read(files[known].digest) if known in files else None
+            edit = edit_of(change.path, old, change.data, before=before)
+            blobs |= edit.contents
+            edits.append(edit.command)
         return (RecordEdits(tuple(edits), by, door), blobs) if edits else (None, {})
+
+    def _moved(self, session: Session, changes: list[Change]) -> dict[str, str]:
+        """New name → old name. A file that the workflow renders comes back under its own name: it is none of these."""
+        files = session.state.world.files
+        gone = [one.path for one in changes if one.data is None and one.path in files and not files[one.path].rendered]
+        new = {one.path: one.data for one in changes if one.data is not None and one.path not in files}
+        return renamed({path: session.book.read(files[path].digest) for path in gone}, new) if gone and new else {}
+
+    def ignored(self, session: Session) -> tuple[str, ...]:
+        """What lies in the folder and is not taken, each with the reason; for who only looks."""
+        return self._workspace.ignored(self.known(session))
 
     def on_disk(self, path: str) -> bytes | None:
         """As it lies in the folder, for who only looks; None = it is not there."""

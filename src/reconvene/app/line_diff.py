@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from reconvene.language.closest import opcodes
 from reconvene.language.late_patterns import late
 
@@ -9,21 +11,63 @@ _CONTEXT = 3
 _DIFF_LIMIT = 40_000  # characters
 _LINE_LIMIT = 2_000  # characters
 _COMPARE_LIMIT = 4_000_000  # line pairs; beyond it difflib may take minutes
+_MOST_FIGURES = 50  # lines
+_DIGIT = late(r"\d")
 _CUT = late(r"^\\ the rest of this diff is not shown \(\+(\d+) −(\d+) lines in all\)$")
 _BINARY = "binary file changed"
+_RENAMED = "\\ another name; the content is the same"
 _NO_NEWLINE = "\\ No newline at end of file"
 
 
-def unified_diff(path: str, old: bytes | None, new: bytes | None, limit: int = _DIFF_LIMIT) -> str:
-    """How a file changed, as text; None = not there. At most about `limit` characters, and it says so when cut."""
-    if old == new:
-        return ""
-    head = [f"--- {'/dev/null' if old is None else 'a/' + path}", f"+++ {'/dev/null' if new is None else 'b/' + path}"]
+class Figures(NamedTuple):
+    """A line whose figures somebody changed: the words that differ, before and after, and the line as it is now."""
+
+    was: str
+    now: str
+    line: str
+
+
+def changed_figures(old: bytes | None, new: bytes | None) -> tuple[Figures, ...]:
+    """Lines that stand where another stood, with other figures in them."""
     before, after = _text(old), _text(new)
-    if before is None or after is None:
+    if not before or not after:
+        return ()
+    was, now = _lines(before), _lines(after)
+    found: list[Figures] = []
+    for tag, i1, i2, j1, j2 in _opcodes(was, now):
+        if tag == "replace" and i2 - i1 == j2 - j1:
+            found += [one for pair in zip(was[i1:i2], now[j1:j2], strict=True) if (one := _figures(*pair)) is not None]
+    return tuple(found[:_MOST_FIGURES])
+
+
+def _figures(was: str, now: str) -> Figures | None:
+    if len(was) + len(now) > 2 * _LINE_LIMIT:
+        return None
+    old, new = was.split(), now.split()
+    head = next((at for at, (a, b) in enumerate(zip(old, new)) if a != b), min(len(old), len(new)))
+    tail = next((at for at, (a, b) in enumerate(zip(old[:head:-1], new[:head:-1])) if a != b), 0)
+    around = slice(max(head - 1, 0), None)  # a word before and after tells the unit
+    cut = max(tail - 1, 0)
+    before, after = (" ".join(words[around][: -cut or None]).rstrip(".,;") for words in (old, new))
+    return Figures(before, after, now.strip()) if _DIGIT.search(before) and _DIGIT.search(after) else None
+
+
+def unified_diff(path: str, old: bytes | None, new: bytes | None, limit: int = _DIFF_LIMIT, *, before: str = "") -> str:
+    """How a file changed, as text; None = not there. At most about `limit` characters, and it says so when cut.
+    `before`: its name then, where it has another one now."""
+    if old == new and not before:
+        return ""
+    head = [
+        f"--- {'/dev/null' if old is None else 'a/' + (before or path)}",
+        f"+++ {'/dev/null' if new is None else 'b/' + path}",
+    ]
+    if old == new:
+        return "\n".join([*head, _RENAMED]) + "\n"
+    then, after = _text(old), _text(new)
+    if then is None or after is None:
         body = [f"{_BINARY} ({len(old or b'')} → {len(new or b'')} bytes)"]
     else:
-        body = _hunks(_lines(before), _lines(after))
+        body = _hunks(_lines(then), _lines(after))
     return "\n".join(head + _cut(body, limit)) + "\n"
 
 
@@ -32,8 +76,8 @@ def diff_summary(diff: str) -> str:
     if not diff:
         return "no change"
     body = diff.split("\n")[2:-1]
-    if body and body[0].startswith(_BINARY):
-        return body[0]
+    if body and body[0].startswith((_BINARY, _RENAMED)):
+        return body[0].removeprefix("\\ ")
     cut = _CUT.match(body[-1]) if body else None
     added, removed = (int(cut[1]), int(cut[2])) if cut else _count(body)
     return f"+{added} −{removed} lines"

@@ -23,7 +23,7 @@ from reconvene.app.views.written import Attempt
 from reconvene.core.facts.events import LateOutputArchived, RoundClosed, RoundUndone, Stretch
 from reconvene.core.facts.state import EMPTY, RunState, children_of
 from reconvene.core.shown import drafts, scope
-from reconvene.errors import Refused, UserError
+from reconvene.errors import ReconveneError, Refused, UserError
 from reconvene.language.closest import closest
 from reconvene.material_ports import Document, SourceAt
 from reconvene.wire.event_json import to_json
@@ -72,6 +72,7 @@ def _beside(engine: Engine, point: Checkpoint, session: Session) -> Checkpoint:
         answers=answers,
         outputs=written.of_the_round(session.state, session.book),
         missing=round_.missing if round_ else (),
+        not_taken=ignored(engine, session),
         show_files=now.show_files if now else point.show_files,  # the index may be older than the place of the home
         comments=open_comments(engine, session.run),
         approvals=approvals(session.state, session.book, engine.person) if point.approvals else (),
@@ -140,8 +141,17 @@ def closing(engine: Engine, run: str) -> Closing:
     return Closing(said, tuple(Stretch(*each) for each in scope.filled_lines(text, said, session.state, session.book)))
 
 
+def ignored(engine: Engine, session: Session) -> tuple[str, ...]:
+    """What lies in the folder of the run and is not taken. A folder that may not be looked into is told by who does."""
+    try:
+        return engine.files(session).ignored(session) if not session.state.ended else ()
+    except ReconveneError:
+        return ()
+
+
 def not_taken(engine: Engine, run: str) -> tuple[str, ...]:
-    """Files of outputs that stand, which were not taken: each with whose it is and the reason, oldest first."""
+    """Files of outputs that stand, which were not taken: each with whose it is and the reason, oldest first; then what
+    lies in the folder."""
     rows = [one for one in attempts(engine, run) if one.verdict == "accepted" and not one.undone]
     there = {path for path, version in engine.session(run).state.world.files.items() if version.person}
     return tuple(
@@ -149,7 +159,7 @@ def not_taken(engine: Engine, run: str) -> tuple[str, ...]:
         for one in rows
         for why in one.not_taken
         if why.partition(": ")[0] not in there  # nobody has taken it on their own word since
-    )
+    ) + tuple(f"the folder: {why}" for why in ignored(engine, engine.session(run)))
 
 
 def late(engine: Engine, run: str) -> tuple[Late, ...]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 import msgspec
 
@@ -215,7 +215,8 @@ class Session:
         self.recorded = recorded
         since = state.seq - self._snapshot
         if since > FEWEST_EVENTS and since > due_after(state):  # what is due is at least that many
-            self._log.save_snapshot(self.run, state.seq, snapshot_key(state.workflow), encode_state(kept))
+            with suppress(StoreError):  # a cache, and the append counts: whoever is told otherwise would do it again
+                self._log.save_snapshot(self.run, state.seq, snapshot_key(state.workflow), encode_state(kept))
             self._snapshot = state.seq
 
 

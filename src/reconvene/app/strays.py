@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from reconvene.errors import StoreError
 from reconvene.ports import EventLog
 
 FOLDER = "runs"
@@ -23,6 +24,16 @@ def strays(log: EventLog, home: str) -> list[str]:
     names = folders(home)
     known = {row.run for row in log.index()} | {one.run for one in log.deleted()} if names else set()
     return [name for name in names if name not in known]
+
+
+def require_known(log: EventLog, home: str) -> None:
+    """StoreError where the store knows no run while there are folders of some: an empty list would be no answer."""
+    if not log.runs() and (names := strays(log, home)):
+        raise StoreError(
+            f"{told(names, all_of_them=True)[0].upper()}{told(names, all_of_them=True)[1:]}.",
+            hint="Put it back from a backup: reconvene restore FILE. To begin anew, move the folder runs/ away. What is"
+            " there: reconvene doctor",
+        )
 
 
 def _holds_something(folder: str) -> bool:

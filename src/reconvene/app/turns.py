@@ -14,7 +14,8 @@ from reconvene.core.facts.events import CallAsked, FileOut, Ref, Usage
 from reconvene.core.facts.ids import digest_of, parse_task
 from reconvene.core.facts.round import CallAt, LoopAt
 from reconvene.core.facts.state import RunState
-from reconvene.errors import AgentError, ReconveneError
+from reconvene.errors import AgentError, ReconveneError, StoreError
+from reconvene.language.plain_text import quoted
 from reconvene.prompts import marks
 from reconvene.secrets import Secrets
 from reconvene.tool_ports import Known, Outcome, Recorded, ToolResult, Wanted
@@ -29,7 +30,7 @@ def again(state: RunState, agent: str, mark: str, latest: str) -> tuple[str, str
     task = round_.open.tasks.get(agent) if round_ is not None and round_.open is not None else None
     if task is None or task.loop is None:
         return "", ""
-    why = task.reason or task.told
+    why = task.reason or (quoted(task.told) if task.told else "")  # what was said of a failure may be an agent's words
     said = f"Your last answer does not count: {why}\n\nGo on from here, with that put right." if why else ""
     first = [marks.tagged(marks.Section("attempt", said), mark)] if said else []
     since = [latest] if latest and task.loop.untold else []
@@ -49,14 +50,15 @@ class Posted(Struct, frozen=True):
 
 
 def record(session: Session, posted: Sequence[Posted], claim: str) -> None:
-    """One append for all, and whoever waits for it goes on. What is refused is told to whoever asked for it."""
+    """One append for all, and whoever waits for it goes on. What is refused is told to whoever asked for it. Where the
+    store is locked or full nobody is told anything: it is tried again."""
     blobs: dict[str, bytes] = {}
     for mail in posted:
         blobs |= mail.blobs
     try:
         outcomes = session.submit([mail.command for mail in posted], blobs, claim)
     except Exception as error:
-        for mail in posted:
+        for mail in posted if not (isinstance(error, StoreError) and error.passing) else ():
             mail.done.set_exception(error)
         raise
     for mail, refused in zip(posted, outcomes):

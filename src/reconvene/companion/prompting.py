@@ -16,6 +16,7 @@ from reconvene.companion.run_record import RunRecord
 from reconvene.companion.tiers import Stage
 from reconvene.companion.tool_scope import Scope
 from reconvene.core.definition.workflow import Workflow
+from reconvene.language.plain_text import quoted_lines
 from reconvene.prompts.marks import Section, all_tagged, chosen, first_line
 
 _CONVERSATION = 24_000  # characters of what was said before; the newest counts most
@@ -65,7 +66,7 @@ def _talk(before: Sequence[Said]) -> list[Section]:
     for said in reversed(before):
         text = said.text if len(said.text) <= _ENTRY else said.text[:_ENTRY] + " …"
         who = said.by or "the person" if said.role == "person" else "you"
-        told = f"{who} said:\n" + "\n".join(f"> {line}" for line in text.split("\n"))
+        told = f"{who} said:\n" + quoted_lines(text)
         if len(told) > left:
             shown.append(f"({said.number} earlier entries are left out.)")
             break

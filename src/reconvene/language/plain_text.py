@@ -33,6 +33,22 @@ def one_line(text: object, width: int = 0) -> str:
     return joined if not width or len(joined) <= width else joined[: max(width - 1, 1)] + "…"
 
 
+def lines_of(text: str) -> list[str]:
+    """Its lines, wherever somebody may see one end: also at a bare carriage return, U+0085 and U+2028. An empty last
+    line counts."""
+    return [*text.splitlines(), ""] if text.endswith("\n") else text.splitlines() or [""]
+
+
+def quoted(text: object) -> str:
+    """On one line, between marks that it cannot close."""
+    return f"“{' '.join(str(text).split()).replace('“', '‘').replace('”', '’')}”"
+
+
+def quoted_lines(text: str) -> str:
+    """Each line behind a sign that says that it is quoted."""
+    return "\n".join(f"> {line}".rstrip() for line in lines_of(text))
+
+
 def unmarked(text: str) -> str:
     """The same without what chats, mail and Markdown would act upon: tags, links, code, mentions."""
     for sign, plain in _MARKUP:

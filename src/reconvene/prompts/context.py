@@ -22,9 +22,11 @@ from reconvene.core.shown import conversation, drafts, on_record, scope
 from reconvene.core.shown.settled_agents import settled_agent
 from reconvene.errors import Bug, UserError
 from reconvene.language.late_patterns import late
+from reconvene.language.plain_text import quoted, quoted_lines
 from reconvene.prompts import commented, documents, expected, marks
 from reconvene.prompts.documents import Documents
 from reconvene.prompts.marks import Section
+from reconvene.prompts.names import is_plain, named
 
 _BLANK_LINES = late(r"\n(?:[ \t]*\n){2,}")
 _CHANGED = "(What begins with “+” the person wrote. What is “removed” was there before. “…” is what they left alone.)"
@@ -280,7 +282,7 @@ def _said(state: RunState, book: Book, numbers: Sequence[int], before: int, titl
     changed = [
         f"- was {remark.was}, is {remark.now} [{remark.id}]: {remark.text}"
         for remark in map(state.record.remarks.__getitem__, fresh)
-        if remark.was and remark.now
+        if remark.was and remark.now and not remark.diff  # of an edit, what was there may be an agent's words
     ]
     parts = [f"## {title}"]
     if changed:
@@ -309,11 +311,13 @@ def _lines(state: RunState, book: Book) -> list[str]:
 
 def _remark(book: Book, remark: RemarkAdded) -> str:
     kind = remark.kind.capitalize() + (f" to {remark.target}" if remark.target else "")
-    kind += f" on {remark.anchor.path}" if remark.anchor is not None else ""
+    kind += f" on {named(remark.anchor.path)}" if remark.anchor is not None else ""
     where = f"{remark.phase} round {remark.n}" if remark.n else remark.phase or "start"
     where = f"in {remark.origin}" if remark.origin else where
     who = f"{remark.by}, " if remark.by else ""
     text = remark.text.replace("\n", "\n  ")
+    if remark.diff and not is_plain(remark.text):  # names of files, which an agent may have chosen
+        text = quoted(remark.text)
     line = f"- [{remark.id}] **{kind}:** {text} ({who}{where}, {remark.at[:16].replace('T', ' ')})"
     if remark.diff:
         rows = "\n".join(f"  > {row}" for row in _of_the_person(book.text(remark.diff)))
@@ -352,10 +356,11 @@ def _retry(book: Book, task: TaskAt) -> tuple[Section, ...]:
     if not why:
         return ()
     if task.rejected is None:
-        return (Section("attempt", f"Your last attempt failed: {why}\n\nPlease try again."),)
+        told = f"Your last attempt failed. What was said of it:\n\n{quoted_lines(why)}\n\nPlease try again."
+        return (Section("attempt", told),)
     said = book.text(task.rejected.digest).strip()
     diff = book.text(task.rejected_diff.digest) if task.rejected_diff is not None else ""
-    since = f"An attempt after that failed: {task.told}\n\n" if task.reason and task.told else ""
+    since = f"An attempt after that failed: {quoted(task.told)}\n\n" if task.reason and task.told else ""
     then = f"What you wrote then is above. {since}Do it again, with that put right."
     return (
         Section("rejected", said[: documents.MOST_INLINE] or "(nothing)", shown=_share(said)),

@@ -7,11 +7,13 @@ wrote a summary, that stands in its place. What the person said, the role, the t
 from __future__ import annotations
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from reconvene.core.facts.book import Book, to_json
 from reconvene.core.facts.events import LeftOut, Read
 from reconvene.core.shown.summaries import stated_summary, summary_of
 from reconvene.prompts.marks import Section, all_tagged
+from reconvene.prompts.names import named
 
 MOST_INLINE = 60_000  # characters of one document, where nobody knows how much the agent can take
 _LEAST_SHOWN = 2_000  # a smaller page of a document helps nobody: then it is left out
@@ -37,6 +39,8 @@ class Documents(Struct, frozen=True):
 
 
 def said(one: LeftOut) -> str:
+    """Of a name that an agent may have chosen: as it is where it is plain, else quoted."""
+    one = replace(one, name=named(one.name))
     if one.summary:
         return f"{one.name}: its summary is shown, {one.shown:,} characters in place of {one.of:,}"
     if not one.shown:

@@ -41,6 +41,13 @@ _TAG_LIKE = late(
     r"[<\u2039\u2329\u3008\uff1c]\s*[/\u2044\u2215\uff0f]?\s*[a-z-]{3,12}\s*[-\u2010-\u2015\uff0d_]", re.IGNORECASE
 )
 
+# Llama, Qwen, Phi, Cohere (<|…|>), DeepSeek (with wide bars), Gemma, Mistral, Llama 2
+_CONTROL = late(
+    r"<[|\uff5c][^<>|\uff5c\s]{1,40}[|\uff5c]>|</?(?:start|end)_of_(?:turn|image|text)>|<</?SYS>>|</?s>|<(?:bos|eos|pad|unk)>"
+    r"|\[/?(?:INST|SYSTEM_PROMPT|TOOL_CALLS|TOOL_RESULTS|AVAILABLE_TOOLS|IMG)\]",
+    re.IGNORECASE,
+)
+
 
 class Section(Struct, frozen=True):
     kind: str
@@ -79,10 +86,22 @@ def closing(kind: str, mark: str) -> str:
     return f"</{kind}-{mark}>"
 
 
+def defused(text: str) -> str:
+    """With blanks in what chat templates of models take for the end of a message, wherever it stands. No tag keeps that
+    in: a server turns it into a sign of its own before the model reads a word."""
+    return _CONTROL.sub(_apart, text) if "<" in text or "[" in text else text
+
+
+def _apart(found: re.Match[str]) -> str:
+    one = found[0]
+    ends = 2 if one.startswith("<<") else 1
+    return f"{one[:ends]} {one[ends:-ends]} {one[-ends:]}"
+
+
 def tagged(section: Section, mark: str) -> str:
     more = f' name="{_attribute(section.name)}"' if section.name else ""
     more += f' shown="{_attribute(section.shown)}"' if section.shown else ""
-    return f"<{section.kind}-{mark}{more}>\n{section.text}\n{closing(section.kind, mark)}"
+    return f"<{section.kind}-{mark}{more}>\n{defused(section.text)}\n{closing(section.kind, mark)}"
 
 
 def all_tagged(sections: Iterable[Section], mark: str) -> str:
@@ -90,7 +109,8 @@ def all_tagged(sections: Iterable[Section], mark: str) -> str:
 
 
 def _attribute(text: str) -> str:
-    return re.sub(r'[\s"<>]+', " ", text).strip()
+    """On one line, and without what would end it; blanks keep what a chat template looks for apart."""
+    return re.sub(r'[\s"<>\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]+', " ", defused(text)).strip()
 
 
 def within(prompt: str, kind: str, mark: str, text: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import random
 import resource
 import signal
@@ -27,6 +28,7 @@ def _agents() -> ScriptedAgents:
 
 
 def fill_the_disk(home: str) -> dict[str, object]:
+    os.environ["RECONVENE_STORE_WAIT"] = "0"
     engine = open_engine(home, runner=_agents())
     engine.start(parse_workflow(_WORKFLOW))
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # then a write that is too large fails like one to a full disk

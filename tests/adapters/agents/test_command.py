@@ -188,7 +188,7 @@ os.mkdir("locked", 0)
     assert reasons["__pycache__"] == "it is a cache"
     assert "control character" in reasons["new\\nline.md"]
     assert "control character" in reasons["esc\\x1b[2J.md"]
-    assert reasons["big"] == "larger than 10 MB"
+    assert reasons["big"] == "larger than 10 MB (RECONVENE_MAX_FILE_MB)"
     assert all(line.isprintable() for line in answer.ignored)
     assert any("deep" in line for line in answer.ignored)
     assert any("broken" in line or "UTF-8" in line for line in answer.ignored)
@@ -208,7 +208,7 @@ def test_more_than_a_thousand_files_are_not_taken(tmp_path: Path) -> None:
     answer = run(py(script), tmp_path)
     assert len(answer.files) == 1000
     assert answer.ignored[0] == "4,205 files in all; the first 100 are named"
-    assert answer.ignored[1].endswith("more than 1000 files")
+    assert answer.ignored[1].endswith("more than 1000 files (RECONVENE_MAX_FILES)")
     assert len(answer.ignored) == 101
 
 

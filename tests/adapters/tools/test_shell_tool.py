@@ -260,7 +260,8 @@ def test_long_output_keeps_its_beginning_and_its_end(bench: Bench) -> None:
 def test_large_files_are_not_kept_and_that_is_said(bench: Bench) -> None:
     result = run(bench, "head -c 11000000 /dev/zero > big; truncate -s 100G sparse; echo small > small")
     assert dict(result.files) == {"small": b"small\n"}
-    assert "[not kept: big: larger than 10 MB, sparse: larger than 10 MB]" in result.text
+    why = "larger than 10 MB (RECONVENE_MAX_FILE_MB)"
+    assert f"[not kept: big: {why}, sparse: {why}]" in result.text
 
 
 def test_all_together_is_bounded(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -72,7 +72,7 @@ class Conversation:
         parts: list[ToolReturnPart | UserPromptPart] = [
             ToolReturnPart(
                 tool_name=part.tool_name,
-                content=told.text,
+                content=marks.defused(told.text),
                 tool_call_id=part.tool_call_id,
                 metadata=_PERSON if told.by_person else None,
             )

@@ -212,7 +212,7 @@ class PassageIndex:
         try:
             yield
         except sqlite3.OperationalError as error:
-            hint = "Nothing is lost: the index is made from the log. Try again, or delete the file."
+            hint = "The index is made from the log: try again, or delete the file, and it is made anew."
             raise StoreError(f"The search index {self._path} cannot be used ({error}).", hint=hint) from error
         except sqlite3.DatabaseError as error:
             self._db.close()

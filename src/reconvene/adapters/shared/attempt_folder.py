@@ -17,8 +17,6 @@ import time
 from collections.abc import Mapping
 
 from reconvene.adapters.shared.file_names import (
-    MAX_FILE,
-    MAX_FILES,
     Taken,
     safe_relative_path,
     shown,
@@ -97,20 +95,20 @@ def collect(root: str, assignment: Assignment, most: int = 0) -> Taken:
 
 def _walk(root: str, assignment: Assignment, most: int) -> Taken:
     files: dict[str, bytes] = {}
-    size = 0
+    size, looked_at = 0, 2 * assignment.takes.files
     ignored: list[str] = []
     unreadable: list[OSError] = []
     unseen = 0  # files that were only counted
     for here, folders, names, fd in os.fwalk(root, follow_symlinks=False, onerror=unreadable.append):
         prefix = "" if here == root else os.path.relpath(here, root).replace(os.sep, "/") + "/"
-        if len(files) + len(ignored) > 2 * MAX_FILES:
+        if len(files) + len(ignored) > looked_at:
             unseen += len(names)
             if unseen > _MOST_COUNTED:
                 break
             continue
         folders[:] = [name for name in sorted(folders) if not _refuse_folder(fd, prefix, name, ignored)]
         for at, name in enumerate(sorted(names)):
-            if len(files) + len(ignored) > 2 * MAX_FILES:
+            if len(files) + len(ignored) > looked_at:
                 unseen += len(names) - at
                 break
             path = prefix + name
@@ -159,9 +157,9 @@ def _take(fd: int, name: str, path: str, assignment: Assignment, already: int) -
         if not stat.S_ISREG(status.st_mode):
             return _kind(status.st_mode)
         given = assignment.files.get(path)
-        if status.st_size > MAX_FILE:
+        if status.st_size > assignment.takes.file:
             return why_not_taken(assignment, path, status.st_size, already)
-        data = opened.read(MAX_FILE + 1)
+        data = opened.read(assignment.takes.file + 1)
     if data == given and not (assignment.writes and status.st_mtime_ns != _GIVEN_AT * 10**9):
         return None
     return why_not_taken(assignment, path, len(data), already) or data

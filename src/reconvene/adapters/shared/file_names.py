@@ -11,9 +11,9 @@ from reconvene.core.paths import matches, safe_path
 from reconvene.errors import UserError
 from reconvene.language.late_patterns import late
 from reconvene.ports import Assignment
+from reconvene.shelf_ports import Takes
 
-MAX_FILE = 10 * 1024 * 1024
-MAX_FILES = 1000
+MAX_FILE, MAX_FILES = Takes()  # what tools write and read, whatever the settings say
 _GLOB = late(r"[*?\[]")
 _CACHES = frozenset({"__pycache__"})
 
@@ -62,8 +62,9 @@ def only_literal(patterns: Sequence[str]) -> str | None:
 def why_not_taken(assignment: Assignment, path: str, size: int, already: int) -> str:
     if not wanted(path, assignment.writes):
         return "not in writes"
-    if size > MAX_FILE:
-        return f"larger than {MAX_FILE // (1024 * 1024)} MB"
-    if already >= MAX_FILES:
-        return f"more than {MAX_FILES} files"
+    most = assignment.takes
+    if size > most.file:
+        return f"larger than {most.file // (1024 * 1024)} MB (RECONVENE_MAX_FILE_MB)"
+    if already >= most.files:
+        return f"more than {most.files} files (RECONVENE_MAX_FILES)"
     return ""

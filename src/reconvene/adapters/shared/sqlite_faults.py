@@ -6,7 +6,8 @@ import sqlite3
 
 from reconvene.errors import StoreError, UserError
 
-_SAFE = "Nothing was half-written, and everything acknowledged before is safe."
+# Nobody has looked at what is there: a message says what was not done, and who looks.
+_SAFE = "This was not recorded; reconvene doctor looks whether all that was recorded before is whole."
 
 # primary result code of SQLite → what happened, what to do
 _FAULTS: dict[int, tuple[str, str]] = {
@@ -32,17 +33,19 @@ _FAULTS: dict[int, tuple[str, str]] = {
     ),
     sqlite3.SQLITE_NOTADB: (
         "is not a Reconvene log: it is not an SQLite database at all",
-        "Choose another place with --home, or restore the file from a backup.",
+        "Choose another place with --home, or put a backup back: reconvene restore FILE",
     ),
     sqlite3.SQLITE_CORRUPT: (
         "is damaged",
-        "Copy it away first, then restore a backup or salvage what is there: sqlite3 FILE .recover",
+        "Copy the home away first. Then put a backup back: reconvene restore FILE; or salvage what is there: sqlite3"
+        " FILE .recover",
     ),
 }
 _FAULTS[sqlite3.SQLITE_LOCKED] = _FAULTS[sqlite3.SQLITE_BUSY]
 _FAULTS[sqlite3.SQLITE_PERM] = _FAULTS[sqlite3.SQLITE_CANTOPEN]
 _FAULTS[sqlite3.SQLITE_AUTH] = _FAULTS[sqlite3.SQLITE_CANTOPEN]
 
+_PASSING = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_FULL)
 _UNKNOWN = ("could not serve", "Check the file and its folder, then try again.")
 
 
@@ -65,4 +68,4 @@ def store_error(error: sqlite3.Error | OSError | UnicodeError, path: str) -> Sto
     # Extended codes (SQLITE_IOERR_FSYNC, …) carry the primary one in their low byte.
     code: int = getattr(error, "sqlite_errorcode", 0) & 0xFF
     what, hint = _FAULTS.get(code, _UNKNOWN)
-    return StoreError(f"The store {path} {what} (SQLite: {error}).", hint=hint)
+    return StoreError(f"The store {path} {what} (SQLite: {error}).", hint=hint, passing=code in _PASSING)

@@ -21,6 +21,7 @@ from shlex import quote
 from typing import NoReturn
 
 from reconvene.adapters.shared.private_folders import folder_lock, make_private_folder
+from reconvene.adapters.sqlite.for_reading import is_read_only, opened
 from reconvene.errors import StoreError
 
 STEPS = (
@@ -44,17 +45,24 @@ _WAL_PAGES = 128
 def connect(path: str, busy_timeout: float) -> sqlite3.Connection:
     """A connection to a log that is ready for use, created where there was none."""
     folder = os.path.dirname(path)
+    if is_read_only(path):
+        _require_content(path)
+        return opened(path, busy_timeout, NEWEST)
     make_private_folder(folder)
     # The switch to WAL does not wait for others, and a layout is changed while nobody else opens the store.
     with folder_lock(folder):
         if not os.path.lexists(path):
             _create(path)
-        elif os.path.isfile(path) and not os.path.getsize(path):
-            raise StoreError(
-                f"The store {path} is damaged: it is empty, which a store never is.",
-                hint=f"Restore it from a backup. If no run was ever made there: rm {quote(path)}",
-            )
+        _require_content(path)
         return _open(path, busy_timeout)
+
+
+def _require_content(path: str) -> None:
+    if os.path.isfile(path) and not os.path.getsize(path):
+        raise StoreError(
+            f"The store {path} is damaged: it is empty, which a store never is.",
+            hint=f"Put a backup back: reconvene restore FILE. If no run was ever made there: rm {quote(path)}",
+        )
 
 
 def _create(path: str) -> None:

@@ -24,7 +24,7 @@ from contextlib import contextmanager, suppress
 
 from reconvene.adapters.shared.safe_files import look, parent_of, read_file, replace_file
 from reconvene.adapters.workspace.manifest import Entry, Manifest, ManifestFile
-from reconvene.adapters.workspace.seen_files import Eyes, Survey
+from reconvene.adapters.workspace.seen_files import MAX_BYTES, Eyes, Survey
 from reconvene.core.facts.ids import digest_of
 from reconvene.core.paths import safe_path
 from reconvene.errors import Bug, StoreError
@@ -41,11 +41,13 @@ class FolderWorkspace:
     `check` is called before anything in the folder is looked at or written, and may refuse it.
     """
 
-    def __init__(self, root: str, manifest: str, check: Callable[[], None] = lambda: None) -> None:
+    def __init__(
+        self, root: str, manifest: str, check: Callable[[], None] = lambda: None, largest: int = MAX_BYTES
+    ) -> None:
         self.root = root
         self._check = check
         self._file = ManifestFile(manifest)
-        self._eyes = Eyes(root)
+        self._eyes = Eyes(root, largest)
         self._reported: dict[str, str] = {}  # changes handed to the caller: path → digest
 
     def occupied(self) -> bool:
@@ -73,7 +75,7 @@ class FolderWorkspace:
         stale = _stale(known, written, survey)
         agreed = all(_digest(written, path) == known.get(path, "") for path in known.keys() | written.keys())
         settled = not changes and not stale and agreed and not self._worth_noting(written)
-        return Look(changes, stale, settled)
+        return Look(changes, stale, settled, _ignored(survey))
 
     def stale(self, known: Mapping[str, str]) -> list[str]:
         """What the caller still has to write or, where `known` lacks it, to remove."""
@@ -87,10 +89,11 @@ class FolderWorkspace:
         change = Change(path, self.read(path))
         return change if _digest_of(change) not in (known.get(path, ""), _digest(written, path)) else None
 
-    def ignored(self, known: Mapping[str, str]) -> list[str]:
-        """What lies in the folder and is taken no notice of, each with the reason."""
-        _, survey = self._look(known)
-        return [f"{path}: {why}" for path, why in sorted((survey.links | survey.unread).items())]
+    def ignored(self, known: Mapping[str, str]) -> tuple[str, ...]:
+        if not os.path.isdir(self.root):
+            return ()
+        self._check()
+        return _ignored(self._look(known)[1])
 
     def read(self, path: str) -> bytes | None:
         path = safe_path(path)
@@ -226,6 +229,10 @@ class FolderWorkspace:
             return written, self._eyes.survey(known.keys() | written.keys(), written)
 
 
+def _ignored(survey: Survey) -> tuple[str, ...]:
+    return tuple(f"{path}: {why}" for path, why in sorted((survey.links | survey.unread).items()))
+
+
 def _digest(written: Mapping[str, Entry], path: str) -> str:
     entry = written.get(path)
     return entry.digest if entry else ""
@@ -268,6 +275,6 @@ def _in_plain_words(root: str) -> Iterator[None]:
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
         raise StoreError(
-            f"The workspace {root} cannot be used: {reason}. The log is untouched.",
+            f"The workspace {root} cannot be used: {reason}. Nothing was written to the log for it.",
             hint="Check free space and permissions there, then resume the run: its files are written again.",
         ) from error

@@ -16,7 +16,7 @@ from reconvene.adapters.workspace.manifest import Entry
 from reconvene.core.facts.ids import digest_of
 from reconvene.core.paths import is_safe
 
-MAX_BYTES = 10_000_000
+MAX_BYTES = 100 * 1024 * 1024
 # What editors and file managers leave behind. A path that the log knows is looked at whatever it is called.
 _CLUTTER = (
     f"{TEMP_PREFIX}*", ".#*", "#*#", "*~", "*.sw[nopx]", "~$*", ".~lock.*#", ".goutputstream-*", ".nfs*",
@@ -45,8 +45,10 @@ class Survey:
 class Eyes:
     """Looks at the files of one folder and remembers what it has read."""
 
-    def __init__(self, root: str) -> None:
+    def __init__(self, root: str, largest: int = MAX_BYTES) -> None:
+        """`largest`: in bytes, of what the engine did not write itself."""
         self._root = root
+        self._largest = largest
         self.seen: dict[str, Entry] = {}
 
     def survey(self, ours: Container[str], written: Mapping[str, Entry]) -> Survey:
@@ -65,7 +67,7 @@ class Eyes:
             if entry is not None and entry.vouches_for(there):
                 return entry
         # What the engine itself wrote may be larger than what it takes from a person.
-        if there.st_size > max(MAX_BYTES, noted.size if noted else 0):
+        if there.st_size > max(self._largest, noted.size if noted else 0):
             return None
         now = time.time_ns()  # before the read: whatever changes later must not be vouched for
         try:
@@ -97,7 +99,8 @@ class Eyes:
                 elif entry := self.entry_at(folder, path, there, survey.written):
                     survey.digests[path] = entry.digest
                 else:
-                    survey.unread[path] = "too large" if there.st_size > MAX_BYTES else "it cannot be read"
+                    large = f"larger than {self._largest // (1024 * 1024)} MB (RECONVENE_MAX_EDIT_MB)"
+                    survey.unread[path] = large if there.st_size > self._largest else "it cannot be read"
         finally:
             os.close(folder)
 

@@ -26,6 +26,7 @@ from reconvene.core.facts.book import Book
 from reconvene.core.facts.events import Ref
 from reconvene.core.facts.state import RunState, TalkEntry
 from reconvene.core.shown.summaries import summary_in
+from reconvene.language.emphasis import without_emphasis
 from reconvene.language.late_patterns import late
 
 _LONGEST = 20_000  # characters of an output that are compared
@@ -51,7 +52,6 @@ _PARAGRAPH = late(r"\n[^\S\n]*\n|\n(?=[^\S\n]*(?:[-*+•]|\d{1,3}[.)])\s)")
 _LEAD = late(r"\s*(?:>\s*|[-*+•]\s+|\d{1,3}[.)]\s+)*")
 _NOT_PROSE = late(r"\s*(?:[#|]|[-=*_]{3,}\s*$)")
 _MARKS = frozenset("*_`")
-_MARKUP = late(r"\*\*|__|`|(?<!\w)[*_](?=\w)|(?<=\w)[*_](?!\w)")
 _REMARK = late(r"\bFB-\d+\b")
 _FIGURE = late(r"(?<![\w.,])(?<!\w-)\d+(?:[.,]\d+)*")  # and not part of a name such as ISSUE-R1-001
 _WORD = late(r"[^\W_]+(?:[.,]\d+)*")
@@ -284,7 +284,7 @@ def sentences(text: str) -> list[str]:
     found, heading = list[str](), ""
     for paragraph in _PARAGRAPH.split(parts.CODE.sub("", text[:_LONGEST])):
         headings = _HEADING.findall(paragraph) if "#" in paragraph else []
-        heading = _MARKUP.sub("", headings[-1]) if headings else heading
+        heading = without_emphasis(headings[-1]) if headings else heading
         for sentence in _sentences(paragraph):
             short = len(_WORD.findall(sentence)) < _LABEL and not sentence.endswith((".", "!", "?"))
             titled = heading and short and ":" not in sentence
@@ -299,7 +299,7 @@ def _sentences(paragraph: str) -> tuple[str, ...]:
     lines = [_LEAD.sub("", line, count=1) for line in paragraph.split("\n") if not _NOT_PROSE.match(line)]
     plain = " ".join(" ".join(lines).split())
     if not _MARKS.isdisjoint(plain):
-        plain = _MARKUP.sub("", plain)
+        plain = without_emphasis(plain)
     whole = list[str]()
     for part in _BREAK.split(plain):
         if whole and _ABBREVIATED.search(whole[-1][-20:]):

@@ -120,6 +120,7 @@ class Checkpoint(Shown, frozen=True):
     filled: Filled | None = None  # which lines may hold words of agents; None = any of them
     outputs: tuple[Written, ...] = ()  # what the agents of the round wrote
     missing: tuple[str, ...] = ()  # agents of the round that gave nothing
+    not_taken: tuple[str, ...] = ()  # what lies in the folder of the run and is not taken, each with the reason
     comments: tuple[Comment, ...] = ()  # those that are open
     who: tuple[str, ...] = ()  # names, and teams as team:NAME, who may decide now; () = whoever may decide anything
     assigned: bool = False  # it was handed over to them

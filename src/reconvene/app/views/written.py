@@ -17,12 +17,12 @@ from reconvene.core.facts import events as e
 from reconvene.core.facts.book import Book
 from reconvene.core.facts.ids import parse_task
 from reconvene.core.facts.state import RunState
+from reconvene.language.emphasis import without_emphasis
 from reconvene.language.late_patterns import late
 
 _FEW = 2
 _READ = 4000  # characters of an output in which its first lines are looked for
 _EMPTY = late(r"\s*(?:#{1,6}\s|[-=*_|:+\s]*$|```|~~~|[\[\]{}(),]*\s*$)")
-_MARKUP = late(r"\*\*|__|`")
 _LEAD = late(r"\s*(?:>\s*|[-*+•]\s+|\d{1,3}[.)]\s+)*")
 
 
@@ -42,7 +42,7 @@ def first_lines(text: str, most: int = _FEW) -> tuple[str, ...]:
     lines = [line for line in start.split("\n") if not _EMPTY.match(line)]
     if start[:1] in ("{", "["):
         lines = list(_texts(text)) or lines
-    plain = [" ".join(_MARKUP.sub("", _LEAD.sub("", line, count=1)).split()) for line in lines[: 2 * most]]
+    plain = [" ".join(without_emphasis(_LEAD.sub("", line, count=1)).split()) for line in lines[: 2 * most]]
     return tuple(line for line in plain if line)[:most] or tuple(start.split("\n")[:1])
 
 

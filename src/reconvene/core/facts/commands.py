@@ -16,6 +16,9 @@ from reconvene.core.facts.call_commands import EndCall as EndCall
 from reconvene.core.facts.call_commands import RecordToolPages as RecordToolPages
 from reconvene.core.facts.call_commands import RecordTurn as RecordTurn
 from reconvene.core.facts.call_commands import StartCall as StartCall
+from reconvene.core.facts.edit_commands import ChangedFigures as ChangedFigures
+from reconvene.core.facts.edit_commands import EditIn as EditIn
+from reconvene.core.facts.edit_commands import RecordEdits as RecordEdits
 from reconvene.core.facts.events import CompanionSaid, DiffSince, FileOut, LeftOut, Lines, Ref, RemarkAdded, Usage
 
 Answers = dict[str, object]  # by id of a field
@@ -118,26 +121,6 @@ class SaveDraft(Struct, frozen=True):
     checkpoint: str
     fields: Answers
     by: str = ""
-
-
-class EditIn(Struct, frozen=True):
-    path: str
-    digest: str  # "" = deleted
-    size: int
-    diff: str  # digest of the unified diff
-    summary: str  # "+3 −1 lines", for the remark
-    base: str | None = (
-        None  # of what it was made: refused where the file is another by now; None = of whatever is there
-    )
-
-
-class RecordEdits(Struct, frozen=True):
-    """found: while these worked, and nobody says that it was them (None = somebody does)."""
-
-    edits: tuple[EditIn, ...]
-    by: str = ""
-    door: str = ""
-    found: tuple[str, ...] | None = None
 
 
 class Opened(Struct, frozen=True):

@@ -30,8 +30,12 @@ def add_remarks(tx: Transaction, remarks: tuple[c.RemarkIn, ...], by: str, door:
     return tuple(add_remark(tx, remark, by, door) for remark in remarks if remark.text.strip())
 
 
-def add_remark(tx: Transaction, remark: c.RemarkIn, by: str, door: str, *, path: str = "", diff: str = "") -> str:
-    """Durable at once, with the opinion of how much it weighs. The same remark at the same checkpoint is one."""
+def add_remark(
+    tx: Transaction, remark: c.RemarkIn, by: str, door: str, *, path: str = "", diff: str = "",
+    read: Reading | None = None,
+) -> str:  # fmt: skip
+    """Durable at once, with the opinion of how much it weighs. The same remark at the same checkpoint is one. `read`:
+    that opinion, where whoever calls has it."""
     state = tx.state
     point = state.world.open
     checkpoint = point.id if point else ""
@@ -41,7 +45,7 @@ def add_remark(tx: Transaction, remark: c.RemarkIn, by: str, door: str, *, path:
     if known is not None and known not in state.record.withdrawn:
         return state.record.remarks[known].id
     number = len(state.record.remarks) + 1
-    read = _read(tx, remark) if not diff else Reading(remark.was, remark.now, "minor", "an edit of a file")
+    read = read or _read(tx, remark)
     if remark.level:
         read = _weighed(read, remark.level, by)
     tx.emit(
@@ -223,14 +227,28 @@ def record_edits(tx: Transaction, command: c.RecordEdits) -> None:
                 f"{edit.path} was changed meanwhile.", hint=f"See it: reconvene files {tx.state.run} {edit.path}"
             )
     files = tuple(e.FileOut(edit.path, edit.digest, edit.size) for edit in fresh)
+    files += tuple(e.FileOut(edit.renamed, "") for edit in fresh if edit.renamed in known)
     if command.found is not None:
         tx.emit(e.FilesFound(at=tx.now, files=files, agents=command.found))
         return
     tx.emit(e.FilesEdited(at=tx.now, files=files, by=command.by))
     for edit in fresh:
         verb = "Edited" if edit.digest else "Deleted"
-        said = c.RemarkIn(f"{verb} {edit.path} ({edit.summary})", "edit")
-        add_remark(tx, said, command.by, command.door, path=edit.path, diff=edit.diff)
+        what = f"Renamed {edit.renamed} to {edit.path}" if edit.renamed else f"{verb} {edit.path}"
+        said = c.RemarkIn(f"{what} ({edit.summary})", "edit")
+        add_remark(tx, said, command.by, command.door, path=edit.path, diff=edit.diff, read=_weighed_edit(tx, edit))
+
+
+def _weighed_edit(tx: Transaction, edit: c.EditIn) -> Reading:
+    """A figure that was changed by hand weighs as if it had been said: the first that weighs most."""
+    read = Reading("", "", "minor", "an edit of a file")
+    for one in edit.figures:
+        found = _read(tx, c.RemarkIn(one.line, "correction", was=one.was, now=one.now))
+        if found.level == "major" or not read.now:
+            read = found
+        if found.level == "major":
+            break
+    return read
 
 
 def add_to_draft(tx: Transaction, point: e.CheckpointOpened, fields: c.Answers, by: str) -> None:

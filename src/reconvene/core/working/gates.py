@@ -21,6 +21,7 @@ from reconvene.core.working import tracking
 from reconvene.core.working.transaction import Transaction
 from reconvene.errors import KitFailed
 from reconvene.language.expressions import ExpressionError, truth
+from reconvene.language.plain_text import quoted
 
 
 class _Output(Struct, frozen=True):
@@ -166,7 +167,7 @@ def _missing(patterns: Sequence[str], ignored: tuple[str, ...]) -> Iterator[Obje
     """What was to be written: what is there and could not be taken, with the reason; and what is not there."""
     reasons = {pattern: why for pattern in patterns for why in ignored if matches(why.partition(": ")[0], pattern)}
     for why in dict.fromkeys(reasons.values()):
-        yield Objection("FILE_NOT_TAKEN", f"write the file so that it can be taken. It was not: {why}")
+        yield Objection("FILE_NOT_TAKEN", f"write the file so that it can be taken. It was not: {quoted(why)}")
     if missing := [pattern for pattern in patterns if pattern not in reasons]:
         names = ", ".join(missing)
         many = len(missing) > 1
@@ -196,7 +197,12 @@ def _against_schema(tx: Transaction, schema: object, output: _Output) -> Objecti
             "WRONG_FORMAT", "the output is not JSON. Answer with JSON that fits the schema you were given."
         )
     problems = tx.book.validate(schema, output.value)
-    return Objection("WRONG_FORMAT", f"{'; '.join(problems[:5])}.") if problems else None
+    return Objection("WRONG_FORMAT", f"{_one_line('; '.join(problems[:5]))}.") if problems else None
+
+
+def _one_line(told: str) -> str:
+    """What is wrong with a value quotes it: it must not begin a line of its own."""
+    return " ".join(told.split())
 
 
 def _broken(tx: Transaction, gate: Gate, output: _Output) -> Objection | None:

@@ -18,6 +18,8 @@ from reconvene.core.working.transaction import Transaction
 from reconvene.errors import KitFailed, ReconveneError
 from reconvene.language import templates
 
+_GIVEN = {"inputs", "settings"}
+
 
 def render(tx: Transaction) -> None:
     """Every templated file of the workflow that is not per task."""
@@ -82,6 +84,8 @@ def _emit(tx: Transaction, work: list[tuple[FileSpec, str, scope.Scope]]) -> Non
             if not path:  # this entry is not for this phase or task
                 continue
             path = safe_path(path)
+            if path in known and known[path].person and _is_copy(tx, spec, text):
+                continue  # nothing but the person's edit can have changed it: it is theirs
             data = _text(tx, text, names)
             if spec.section:
                 whole = known[path].digest if path in known else ""
@@ -98,6 +102,11 @@ def _emit(tx: Transaction, work: list[tuple[FileSpec, str, scope.Scope]]) -> Non
             fresh.append(e.FileOut(path, digest, len(data)))
     if fresh:
         tx.emit(e.FilesRendered(at=tx.now, files=tuple(fresh)))
+
+
+def _is_copy(tx: Transaction, spec: FileSpec, text: str) -> bool:
+    """Of what the run was given: such a file never changes by itself."""
+    return not spec.section and not spec.each and tx.book.names_in(text) <= _GIVEN
 
 
 def with_section(text: str, heading: str, body: str) -> str:

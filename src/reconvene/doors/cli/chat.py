@@ -56,7 +56,7 @@ def chat(
 
     It explains what is there and cites it, helps to word feedback, and proposes edits. You send, apply, decide and
     start; /help says how. One conversation goes on from before the run to after its end, also while agents work. It is
-    kept with the run, and no agent is shown it. Ctrl-C leaves; nothing is lost.
+    kept with the run, and no agent is shown it. Ctrl-C leaves; what was said is on record.
     """
     require_person("to talk with the companion")
     if bool(run) + bool(workflow) + bool(draft) > 1:

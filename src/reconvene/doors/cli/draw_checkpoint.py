@@ -156,19 +156,20 @@ class Screen:
             self._indented(f"your answer so far: {worded(field, answers[field.id])}", "dim")
 
     def markdown(self, text: str) -> None:
-        from rich.markdown import Markdown
+        from reconvene.doors.cli.plain_markdown import AsWritten
 
-        self._console.print(Markdown(clean(text), hyperlinks=False))
+        self._console.print(AsWritten(clean(text)))
 
     def _passage(self, one: passages.Passage) -> None:
         """What may be words of agents stands behind a bar, line by line, however it is laid out."""
         if not one.theirs:
             return self.markdown(pasted(one.text))
-        from rich.markdown import Markdown
         from rich.segment import Segment, Segments
 
+        from reconvene.doors.cli.plain_markdown import AsWritten
+
         room = self._console.options.update_width(max(self._console.width - 2, 20))
-        for line in self._console.render_lines(Markdown(one.text, hyperlinks=False), room):
+        for line in self._console.render_lines(AsWritten(one.text), room):
             self._console.print(Segments([Segment(f"{passages.BAR} "), *line, Segment.line()]), end="")
 
     def file(self, path: str) -> None:

@@ -133,7 +133,8 @@ Examples:
 @click.argument("workflow", required=False)
 @binds
 @click.option("--forget", is_flag=True, help="Ask servers of your own anew whether they take a JSON schema.")
-def doctor(call: Call, workflow: str | None, forget: bool) -> int:
+@click.option("--sweep", is_flag=True, help="Remove what processes that ended left in the home, and nobody needs.")
+def doctor(call: Call, workflow: str | None, forget: bool, sweep: bool) -> int:
     """What this machine offers: Python, SQLite, where state lives, and what can play an agent; and whether what is in
     the home fits together, as `verify` finds it. Exit code 1 where it does not.
 
@@ -152,7 +153,7 @@ def doctor(call: Call, workflow: str | None, forget: bool) -> int:
     from reconvene.adapters.agents.auto import describe
 
     python = ("python", True, ".".join(map(str, sys.version_info[:3])))  # an older one does not come this far
-    own = _in_home(call)
+    own = _in_home(call, sweep=sweep)
     rows = [python, _sqlite(), _home(call), *own, _git(), *_worktrees(call), *_sandbox()]
     rows += [*describe(os.environ), *_servers(call)]
     code = 0 if all(ok for _, ok, _ in own) else 1
@@ -183,7 +184,7 @@ def _home(call: Call) -> Row:
     return "state", fine, f"{home}" + ("" if fine else ": cannot be written; choose another with --home DIR")
 
 
-def _in_home(call: Call) -> list[Row]:
+def _in_home(call: Call, *, sweep: bool) -> list[Row]:
     try:
         there = is_there(call.place)
     except ReconveneError as error:
@@ -192,7 +193,7 @@ def _in_home(call: Call) -> list[Row]:
         return []
     from reconvene.doors.cli.home_health import home_rows
 
-    return home_rows(call)
+    return home_rows(call, sweep=sweep)
 
 
 def _servers(call: Call) -> list[Row]:

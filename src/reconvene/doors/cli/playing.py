@@ -67,7 +67,7 @@ def introduce(call: Call, played: Recording, given: tuple[str, ...], *, wait: bo
         stops = len(played.case.answers)
         say(
             f"The run stops and asks you, about {stops} time{'s' * (stops != 1)}. The arrow keys choose, Enter takes "
-            "what is marked. Leave at any stop with “Pause here” or Ctrl-C: nothing is lost, and this goes on:\n"
+            "what is marked. Leave at any stop with “Pause here” or Ctrl-C: what was done is on record. This goes on:\n"
             f"  {call.command('resume')}\n"
         )
         ask_text("Press Enter to begin")

@@ -146,6 +146,9 @@ Every variable that Reconvene reads, sets or passes on. A test compares this tab
 | `RECONVENE_MCP_TOKEN` | what clients of `mcp --http` must send; else one is made up and printed |
 | `RECONVENE_URL` | where people reach the pages that `serve` shows, for links in [messages](messages.md) |
 | `RECONVENE_PROVIDER_WAIT` | seconds that a process waits for a provider that fails before the run parks; else 120 |
+| `RECONVENE_MAX_FILE_MB`, `RECONVENE_MAX_FILES` | the largest file, in MB, and how many files are taken of what an agent leaves in its folder; else 10 and 1000. What is not taken is named |
+| `RECONVENE_MAX_EDIT_MB` | the largest file, in MB, that is taken of what you change in the folder of a run; else 100. What is not taken is named |
+| `RECONVENE_STORE_WAIT` | seconds that a process offers what agents finished to a store that is locked or full before it ends; else 3600. It is kept in the folder `finished` of the home, and `resume` records it |
 | `XDG_CONFIG_HOME` | where your own configuration lies, in `reconvene/`: settings, what you accepted; `~/.config` |
 | `RECONVENE_SANDBOX` | what `sandbox: auto` means on this machine: `auto`, `strict` or `off` |
 | `RECONVENE_DEBUG` | `1`: print the traceback of an unexpected error |

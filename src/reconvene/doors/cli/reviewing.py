@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
+from reconvene.app.edit_command import edit_of
 from reconvene.app.file_comments import comments
 from reconvene.app.line_diff import diff_summary, unified_diff
 from reconvene.app.model_reader import Entry, OnRecord
 from reconvene.app.views.projections import remarks
-from reconvene.core.facts.commands import EditIn, RecordEdits
+from reconvene.core.facts.commands import RecordEdits
 from reconvene.core.facts.events import Lines
 from reconvene.core.facts.ids import digest_of
 from reconvene.core.kit_finder import reader
@@ -140,13 +141,10 @@ class Reviewing:
         diff = unified_diff(opened.path, old, new)
         if not self._confirm(diff, f"Take your changes of {opened.path} ({diff_summary(diff)})?"):
             return f"your changes of {opened.path} were not taken"
-        blobs = {digest_of(each): each for each in (new, diff.encode())}
-        edit = EditIn(
-            opened.path, digest_of(new), len(new), digest_of(diff.encode()), diff_summary(diff), base=opened.version
-        )
+        edit = edit_of(opened.path, old, new, base=opened.version)
         try:
             self._engine.scan(self._run, by=self._by, door=DOOR)
-            self._engine.submit(self._run, RecordEdits((edit,), self._by, DOOR), blobs)
+            self._engine.submit(self._run, RecordEdits((edit.command,), self._by, DOOR), edit.contents)
         except ReconveneError as error:
             return f"your changes of {opened.path} were not taken: {error.message}"
         self._tell(f"{opened.path} is changed as you wrote it ({diff_summary(diff)})")

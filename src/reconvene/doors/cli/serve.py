@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
+from reconvene.app.strays import require_known
 from reconvene.authority import require_person
 from reconvene.doors.cli.common import BY, Call, command, note, open_engine, put, put_json
 from reconvene.errors import UserError
@@ -112,7 +113,9 @@ def serve(
     from reconvene.doors.web.app import application
     from reconvene.people_wiring import open_people
 
-    open_engine(call).log.close()  # a home is made here, or refused, before anything is served
+    engine = open_engine(call)  # a home is made here, or refused, before anything is served
+    require_known(engine.log, engine.home)
+    engine.log.close()
     place = Place(host, port, names, tls_cert, tls_key, behind_proxy)
     people = open_people(call.home)
     _require_safe(place, bool(people.everyone()))

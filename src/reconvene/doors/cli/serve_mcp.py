@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from reconvene.app.strays import require_known
 from reconvene.authority import agents_task, require_person
 from reconvene.doors.cli.accepting import permit_run
 from reconvene.doors.cli.common import BY, Call, command, open_engine, open_home, put, put_json
@@ -68,6 +69,7 @@ def mcp(
         load(name)
     _require_library()
     engine = open_engine(call) if allow_start else open_home(call)
+    require_known(engine.log, engine.home)
     served = _served(call, engine, engine.find(only) if only else "", workflows if allow_start else None, no_drive)
     deciding = _deciding(call, engine, no_drive) if allow_decide else None
     if http:

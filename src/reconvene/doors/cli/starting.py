@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from reconvene.app.strays import require_known
 from reconvene.doors.cli.common import DOOR, Call, note, open_engine
 from reconvene.doors.cli.named_workflow import file_of, load
 from reconvene.doors.cli.text import clean, command_line, nearest, ungated
@@ -69,6 +70,7 @@ def started(
     if missing and not played:  # commands may depend on what was just said
         kept_in = require_ready_to_start(workflow, ready, values, chosen, anyway=anyway)
     engine = open_engine(call)
+    require_known(engine.log, engine.home)
     for warning in engine.foreseen(loaded, values):
         note(f"before it comes to building: {warning}")
     if not played:

@@ -261,7 +261,7 @@ def awaited(provider: Provider) -> list[str]:
         one_line(provider.why, 400),
         f"{who}: waiting for {provider.model} since {clock_time(provider.since)}; "
         f"nobody tries before {clock_time(provider.not_before)}, but `resume --now` does. "
-        "Nothing is lost, and there is nothing to decide.",
+        "What was done so far is on record, and there is nothing to decide.",
     ]
 
 

@@ -15,7 +15,7 @@ from itertools import count
 from typing import NamedTuple
 
 from reconvene.core.facts.commands import Answers
-from reconvene.wiring import file_name
+from reconvene.home import file_name
 
 _FOLDER = "unsent"
 

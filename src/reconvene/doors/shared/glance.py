@@ -85,7 +85,8 @@ def written_lines(checkpoint: Checkpoint) -> list[str]:
     more = len(written) - _MOST_WRITTEN
     lines += [f"… and {more} more"] if more > 0 else []
     lines += [f"{one_line(agent)}: nothing" for agent in dict.fromkeys(checkpoint.missing)]
-    return [*lines, *_not_taken(written)]
+    folder = [f"not taken from the folder: {one_line(why, 200)}" for why in checkpoint.not_taken[:_MOST_WRITTEN]]
+    return [*lines, *_not_taken(written), *folder]
 
 
 def _not_taken(written: Sequence[Written]) -> list[str]:

@@ -78,6 +78,9 @@ def _missing(run: Run, point: Checkpoint) -> Iterator[Need]:
     for written in point.outputs:
         for why in written.not_taken[:1]:
             yield Need("not taken", "!", one_line(f"Not taken of {written.agent}: {why}", _LONGEST), "See", "findings")
+    for why in point.not_taken[:1]:
+        more = f" (and {len(point.not_taken) - 1} more)" if len(point.not_taken) > 1 else ""
+        yield Need("not taken", "!", one_line(f"Not taken from the folder: {why}{more}", _LONGEST), "See", "findings")
 
 
 def _open(point: Checkpoint, review: Review | None) -> Iterator[Need]:

@@ -17,6 +17,7 @@ from itertools import pairwise
 from reconvene.language.as_text import METHODS, TemplateLimit, as_json, bound, is_null, measure, shown
 from reconvene.language.closest import closest
 from reconvene.language.jinja.present import present
+from reconvene.language.plain_text import quoted, quoted_lines
 
 _WIDEST = 1_000
 _LONGEST_WRAPPED = 200_000
@@ -78,12 +79,12 @@ def _duration(value: object, until: object) -> str:
 def _quote_lines(value: object) -> str:
     text = shown(value)
     bound(len(text) + 2 * text.count("\n"), "quote_lines")
-    return "\n".join(f"> {line}".rstrip() for line in text.split("\n"))
+    return quoted_lines(text)
 
 
 def _quote(value: object) -> str:
     """On one line, between marks that it cannot close."""
-    return f"“{' '.join(shown(value).split()).replace('“', '‘').replace('”', '’')}”"
+    return quoted(shown(value))
 
 
 def _replace(value: object, old: object, new: object, count: int | None = None) -> str:
