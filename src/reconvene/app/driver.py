@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from reconvene.app import given_material, tool_pages, turns
 from reconvene.app.backoff import USUAL, Park, Patience
+from reconvene.app.chance import SystemChance
 from reconvene.app.check_scripts import run_check
 from reconvene.app.discretion import Discretion
 from reconvene.app.effects import Done, Fault, answered_before, assignment, run_task
@@ -29,7 +30,7 @@ from reconvene.core.shown.settled_agents import settled_agent
 from reconvene.core.working import spending
 from reconvene.errors import ReconveneError, UserError
 from reconvene.language.times import later, seconds_until, spelled
-from reconvene.ports import AgentRunner, Assignment, Listener, Progress, Projects
+from reconvene.ports import AgentRunner, Assignment, Chance, Listener, Progress, Projects
 from reconvene.sandbox_ports import Left
 
 _POLL = 0.25  # seconds between looks at what other processes appended
@@ -52,6 +53,7 @@ class Driver:
         projects: Projects | None = None,
         patience: Patience = USUAL,
         discretion: Discretion | None = None,
+        chance: Chance | None = None,
     ) -> None:
         self._session = session
         self._runner = runner
@@ -73,7 +75,7 @@ class Driver:
         self._patience = patience
         self._discretion = discretion or Discretion()
         self._secrets = self._discretion.of(session.book.workflow)
-        self._waits = ProviderWaits(patience)
+        self._waits = ProviderWaits(patience, (chance or SystemChance()).fraction)
         self._slots = asyncio.Semaphore(session.book.workflow.limits.concurrency)
 
     def post(self, command: Command) -> None:

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from reconvene.app import changed_calls, new_runs, run_values
 from reconvene.app.backoff import USUAL, Patience
+from reconvene.app.chance import SystemChance
 from reconvene.app.discretion import Discretion
 from reconvene.app.driver import Branch, Driver, first_error, silent, tell_passed
 from reconvene.app.files import Files
@@ -18,7 +19,7 @@ from reconvene.app.left_behind import settle
 from reconvene.app.new_runs import NewRuns
 from reconvene.app.run_ids import named_run
 from reconvene.app.run_values import Prepared
-from reconvene.app.session import Leases, Session, Sessions, driven_at, token
+from reconvene.app.session import Leases, Session, Sessions, driven_at
 from reconvene.app.shown_versions import on_what_was_shown
 from reconvene.app.signing import Signer
 from reconvene.core import kit_finder
@@ -45,7 +46,18 @@ from reconvene.core.person.undoing import Archive, prunable
 from reconvene.core.run.handle import handle, record
 from reconvene.core.run.plan import plan, unmade_children
 from reconvene.errors import Busy, KitFailed
-from reconvene.ports import AgentRunner, Clock, EventLog, History, Listener, Projects, Request, Surroundings, Workspace
+from reconvene.ports import (
+    AgentRunner,
+    Chance,
+    Clock,
+    EventLog,
+    History,
+    Listener,
+    Projects,
+    Request,
+    Surroundings,
+    Workspace,
+)
 from reconvene.wire import replies
 
 _MOMENTS = (0.01, 0.03)  # seconds to wait for a lease that is held for a moment only
@@ -78,9 +90,10 @@ class Engine:
         signer: Signer | None = None,
         actor: Actor | None = None,
         person: Callable[[str], Actor] = Actor,
+        chance: Chance | None = None,
     ) -> None:
         """`actor`: who acts where a call names nobody; None = the account of this process. `person`: who somebody of
-        this name is now, and what they may do."""
+        this name is now, and what they may do. `chance`: None = the system's."""
         self.log = log
         self.projects = projects
         self.surroundings = surroundings
@@ -97,7 +110,8 @@ class Engine:
         self.person = person
         self.new = NewRuns(log, clock, home, workspace_for, signer)
         self._drivers: dict[str, Driver] = {}
-        self._leases = Leases(log)
+        self._chance = chance or SystemChance()
+        self._leases = Leases(log, self._chance)
         self._sessions = Sessions(log, clock, self.new.placed, signer)
         self._handed_over: dict[str, _InHand] = {}  # run → what `submit` left for the `drive` that follows
 
@@ -139,7 +153,7 @@ class Engine:
                 if session.state.world.files:  # templates that people may read before anybody works
                     self.files(session).restore(session)
                 if holder:
-                    self._handed_over[run] = _InHand(session, self.files(session), holder, token())
+                    self._handed_over[run] = _InHand(session, self.files(session), holder, self._chance.token())
                 return run
             if holder:
                 self._leases.give_back(run, holder)
@@ -192,7 +206,7 @@ class Engine:
         command = self.discretion.said(session.book.workflow, command)
         files = self.files(session)
         holder = self._leases.take(run) if driving else ""
-        claim = token() if holder else ""
+        claim = self._chance.token() if holder else ""
         try:
             tidied = False
             if isinstance(command, Replan) or (
@@ -268,6 +282,10 @@ class Engine:
         if (in_hand := self._handed_over.pop(run, None)) is not None:
             self._leases.give_back(run, in_hand.holder)
 
+    def give_back_leases(self) -> None:
+        """Those that the store could not take back before. For who lives on, and wants others to take runs up."""
+        self._leases.give_back_left()
+
     async def drive(
         self,
         run: str,
@@ -294,7 +312,7 @@ class Engine:
             holder = self._leases.take(run) if plan(session.state, session.book) else ""
             if not holder:
                 return session.state
-            in_hand = _InHand(session, self.files(session), holder, token())
+            in_hand = _InHand(session, self.files(session), holder, self._chance.token())
 
     async def _take_up(self, run: str) -> _InHand:
         """What the `submit` before has in hand, or the lease and the run's state."""
@@ -313,7 +331,7 @@ class Engine:
             raise Busy(f"Another process is driving run {run}.", hint=f"reconvene log {run} --follow shows it working")
         try:
             session = self._at_work(run)
-            return _InHand(session, self.files(session), holder, token())
+            return _InHand(session, self.files(session), holder, self._chance.token())
         except BaseException:
             self._leases.give_back(run, holder)
             raise
@@ -335,7 +353,7 @@ class Engine:
                 return session
             driver = Driver(
                 session, self.runner, files, listener, in_hand.claim, by, door, self.judge_model, self.projects,
-                self._patience, self.discretion,
+                self._patience, self.discretion, self._chance,
             )  # fmt: skip
             self._drivers[session.run] = driver
             try:

@@ -6,13 +6,13 @@ last few runs of a process stay known: only states are shared, and they never ch
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 import msgspec
 
 from reconvene.app.addressing import messages_of
+from reconvene.app.chance import SystemChance
 from reconvene.app.signing import Signer, to_sign
 from reconvene.app.views import projections
 from reconvene.core.definition.workflow import Workflow
@@ -26,7 +26,7 @@ from reconvene.core.person.deadlines import next_due
 from reconvene.core.run.handle import Handled, handle
 from reconvene.core.run.plan import unmade_children
 from reconvene.errors import Bug, Conflict, ReconveneError, StoreError, UserError
-from reconvene.ports import Append, Clock, EventLog, IndexRow, Request
+from reconvene.ports import Append, Chance, Clock, EventLog, IndexRow, Request
 from reconvene.wire import replies
 from reconvene.wire.pins import unpin
 from reconvene.wire.snapshot_json import FEWEST_EVENTS, decode_state, due_after, encode_state, snapshot_key
@@ -46,6 +46,11 @@ def book_for(log: EventLog, digest: str, run: str) -> Book:
         _BOOKS.pop(next(iter(_BOOKS)), None)
     workflow, names = known
     return Book(workflow, log.artefact, replies.validate, names)
+
+
+def forget_books() -> None:
+    """As in a process that has just begun: for who replays one."""
+    _BOOKS.clear()
 
 
 class Session:
@@ -352,19 +357,16 @@ class Sessions:
             self._first[run] = self._newest[run].state
 
 
-def token() -> str:
-    """A name that nobody else has."""
-    return os.urandom(6).hex()
-
-
 class Leases:
-    def __init__(self, log: EventLog) -> None:
+    def __init__(self, log: EventLog, chance: Chance | None = None) -> None:
+        """`chance`: None = the system's."""
         self._log = log
+        self._chance = chance or SystemChance()
         self._unreleased: dict[str, str] = {}  # run → holder of a lease that could not be given back
 
     def take(self, run: str) -> str:
         """Who holds the run's lease from now on, "" while somebody else does."""
-        holder = self._unreleased.get(run) or token()
+        holder = self._unreleased.get(run) or self._chance.token()
         if not self._log.acquire(run, holder):
             return ""
         self._unreleased.pop(run, None)
@@ -376,6 +378,12 @@ class Leases:
             self._log.release(run, holder)
         except StoreError:
             self._unreleased[run] = holder
+
+    def give_back_left(self) -> None:
+        """Those that could not be given back, once more: else nobody takes their runs up while this process lives."""
+        for run, holder in list(self._unreleased.items()):
+            del self._unreleased[run]
+            self.give_back(run, holder)
 
     @contextmanager
     def held(self, run: str) -> Iterator[bool]:
