@@ -112,7 +112,7 @@ class Driver:
             ticks = group.create_task(self._tick())
             try:
                 while True:
-                    effects = work(session.state, session.book)
+                    effects = self._own_work()
                     self._start(effects, group)
                     self._stop(effects)
                     if not self._running and self._mailbox.empty():
@@ -120,6 +120,20 @@ class Driver:
                     await self._receive()
             finally:
                 ticks.cancel()
+
+    def _own_work(self) -> list[Work]:
+        """What this driver may begin or go on with: only what is on record as taken up by it. Whoever takes the run up
+        after a crash sees by that what may have been begun. What another process recorded meanwhile belongs to nobody
+        yet, and is taken up first. Once another driver has taken tasks up, nothing more is begun here."""
+        session = self._session
+        effects = work(session.state, session.book)
+        claims = {claim_of(session.state, one) for one in effects if isinstance(one, RunTask)}
+        if "" in claims and claims <= {"", self._claim}:
+            session.submit([Claim(self._by, self._door)], {}, self._claim)
+            effects = work(session.state, session.book)
+        return [
+            one for one in effects if not isinstance(one, RunTask) or claim_of(session.state, one) == self._claim
+        ]
 
     def _look_before(self) -> Scan:
         """Edits at a stop, or while the run was paused, are the person's who has it go on. What a process that died in
@@ -351,6 +365,12 @@ def tell_recorded(session: Session, listener: Listener) -> None:
             listener(Progress(session.run, event.task, parse_task(event.task)[2], what, event.why, tokens))
         elif isinstance(event, LateOutputArchived) and event.output is not None:
             listener(Progress(session.run, event.task, parse_task(event.task)[2], "late"))
+
+
+def claim_of(state: RunState, effect: RunTask) -> str:
+    """Which driver has taken up this task, which is open; "" = none has."""
+    step = state.world.top.round.open if state.world.top.round else None
+    return step.tasks[effect.agent].claim if step is not None else ""
 
 
 def at_work(state: RunState) -> list[str]:
