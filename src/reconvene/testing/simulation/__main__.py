@@ -8,12 +8,12 @@ import sys
 from reconvene.testing.simulation import Outcome, simulate
 
 
-def main() -> int:
+def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m reconvene.testing.simulation", description=__doc__)
     parser.add_argument("seed", type=int, nargs="?", help="replay this one, with its trace")
     parser.add_argument("--seeds", type=int, default=200, help="try so many (default: 200)")
     parser.add_argument("--first", type=int, default=0, help="the first of them (default: 0)")
-    given = parser.parse_args()
+    given = parser.parse_args(arguments)
     if given.seed is not None:
         outcome = simulate(given.seed)
         print("\n".join(outcome.trace))

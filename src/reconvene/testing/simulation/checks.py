@@ -10,7 +10,6 @@ from reconvene.app import measures
 from reconvene.app.verifying import verify_all
 from reconvene.core.facts import events as e
 from reconvene.core.facts.ids import parse_task
-from reconvene.core.facts.state import RunState
 from reconvene.core.person.attention import AGAIN
 from reconvene.testing.simulation.agents import Outside
 from reconvene.testing.simulation.people import Acknowledged
@@ -90,15 +89,16 @@ def _in_order(run: str, events: list[e.AnyEvent]) -> Iterator[str]:
 
 
 def _remarks_told(world: World, runs: list[str], outside: Outside) -> Iterator[str]:
-    """Each remark has its place in the ledger: delivered, and then its agent was really shown it, or open."""
+    """Each remark has its place in the ledger: delivered, and then whoever answered was really shown it, or open."""
     engine = world.process("checks").engine
     for run in runs:
-        state: RunState = engine.load(run)
-        ledger = {entry.id: entry for entry in measures.ledger(engine, run)}
-        prompts: dict[str, list[str]] = {}
-        for call in outside.calls:
-            if call.run == run:
-                prompts.setdefault(call.task, []).append(call.prompt)
+        state, ledger = engine.load(run), {entry.id: entry for entry in measures.ledger(engine, run)}
+        prompts = {(call.task, call.attempt): call.prompt for call in outside.calls if call.run == run}
+        answered = [
+            (event.task, event.at, prompts.get((event.task, event.attempt), ""))
+            for _, event in world.disk.read(run)
+            if isinstance(event, e.AttemptEnded) and event.verdict == "accepted" and event.usage.requests
+        ]
         for remark in state.record.remarks.values():
             entry = ledger.get(remark.id)
             if entry is None:
@@ -109,8 +109,7 @@ def _remarks_told(world: World, runs: list[str], outside: Outside) -> Iterator[s
             if not entry.delivered and not entry.open and not (entry.reflected and own):
                 yield f"{run}: {remark.id} was shown to nobody, and does not count as open"
             for one in entry.delivered:
-                asked = prompts.get(one.task, [])
-                if asked and not any(remark.text in prompt for prompt in asked):
+                if any(task == one.task and at > one.at and remark.text not in prompt for task, at, prompt in answered):
                     yield f"{run}: {remark.id} counts as delivered to {one.agent} ({one.task}), which was not shown it"
 
 

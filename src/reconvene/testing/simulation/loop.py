@@ -30,7 +30,6 @@ class SimulatedLoop(asyncio.BaseEventLoop):
         self._selector = _NoFiles(self)
         self._simulated = 0.0
         self._clock_resolution = 1e-6
-        self.set_exception_handler(lambda loop, context: None)  # tasks of processes that were killed end in errors
 
     def time(self) -> float:
         return self._simulated

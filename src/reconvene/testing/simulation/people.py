@@ -158,9 +158,9 @@ class Person:
         self._known.said += [Said(run, remark.text, self._name) for remark in remarks]
         return driving and self._drive(process, run)
 
-    def _drive(self, process: Process, run: str) -> bool:
+    def _drive(self, process: Process, run: str, *, at_once: bool = False) -> bool:
         async def drive() -> None:
-            await process.engine.drive(run, by=self._name, door="simulated")
+            await process.engine.drive(run, by=self._name, door="simulated", at_once=at_once)
             process.engine.commit_history(run)
 
         process.spawn(drive(), last=process is not self._at)
@@ -221,4 +221,4 @@ class Person:
             process.note(f"decided {run} {seen.checkpoint} {seen.option!r}")
             self._known.decided.append(Decided(run, seen.checkpoint, seen.option, self._name))
             return False
-        return self._drive(process, run) if state.paused else False
+        return self._drive(process, run, at_once=True) if state.paused or state.awaits is not None else False

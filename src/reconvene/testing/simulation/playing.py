@@ -20,7 +20,7 @@ from reconvene.testing.simulation.loop import Stuck
 from reconvene.testing.simulation.people import Acknowledged, Person
 from reconvene.testing.simulation.world import Killed, Process, Violation, World
 
-_PATIENCE = 3_000.0  # simulated seconds in which every run must have ended once faults are over
+_PATIENCE = 300.0  # simulated seconds in which every run must have ended once faults are over
 
 
 class Outcome(Struct, frozen=True):

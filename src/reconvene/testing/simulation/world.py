@@ -84,6 +84,7 @@ class World:
         self.seed = seed
         self.loop = SimulatedLoop()
         self.loop.set_task_factory(self._new_task)
+        self.loop.set_exception_handler(self._overlooked)
         self.faults = Faults(Random(f"faults {seed}"))
         self.disk = Disk()
         self.history = MemoryHistory()
@@ -150,6 +151,12 @@ class World:
         if (process := _RUNNING.get()) is not None:
             process.tasks.append(task)
         return task
+
+    def _overlooked(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        """A task ended in an error that nobody looked at. Those of processes that were killed may."""
+        error = context.get("exception")
+        if isinstance(error, Exception) and not isinstance(error, ReconveneError):
+            self.violated(f"a task broke, and nobody noticed: {type(error).__name__}: {error}")
 
     def interleave(self) -> None:
         """Somebody acts now, from beginning to end. Nobody acts within that."""
