@@ -1,7 +1,7 @@
 """A disk that fails under a real SQLite: a VFS made with apsw, and a connection that the adapter takes for its own.
 
-apsw brings a SQLite of its own, so the adapter's SQL runs through a shim in place of `sqlite3.connect`. What is real: the
-adapter's statements and transactions, and all of SQLite's writing, syncing and recovering. What is not: the module
+apsw brings a SQLite of its own, so the adapter's SQL runs through a shim in place of `sqlite3.connect`. What is real:
+the adapter's statements and transactions, and all of SQLite's writing, syncing and recovering. What is not: the module
 `sqlite3` itself, and the shared memory of the write-ahead log, which such a VFS does not have; hence one connection
 with the lock for itself.
 """

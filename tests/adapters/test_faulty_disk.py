@@ -1,4 +1,4 @@
-"""The store on a disk that fails: what was acknowledged is there afterwards, what was not is there whole or not at all."""
+"""The store on a disk that fails: what was acknowledged is there afterwards, what was not is there whole or not."""
 
 from __future__ import annotations
 
@@ -115,6 +115,9 @@ def test_every_kind_of_failure_strikes(tmp_path: Path, monkeypatch: pytest.Monke
 def test_a_store_that_does_not_sync_what_it_acknowledges_is_noticed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with pytest.raises(AssertionError, match="acknowledged, and not there"):
+    def careless() -> None:
         for seed in range(2_000, 2_010):
             Trial(tmp_path / f"home-{seed}", seed).session(0, monkeypatch, careless=True)
+
+    with pytest.raises(AssertionError, match="acknowledged, and not there"):
+        careless()

@@ -250,7 +250,7 @@ def test_a_lease_that_a_locked_store_did_not_take_back_is_given_back_later(
 ):
     shop = Shop(tmp_path / "home")
     engine = shop.engine()
-    run = engine.start(parse_workflow(ONE), {})
+    engine.start(parse_workflow(ONE), {})
     release, tried = engine.log.release, list[str]()
 
     def locked_at_first(run: str, holder: str) -> None:

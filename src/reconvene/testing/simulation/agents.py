@@ -1,5 +1,5 @@
-"""Simulated agents: they take time, fail, act on the world outside, and answer late. What they really did is kept, apart
-from everything that the engine records."""
+"""Simulated agents: they take time, fail, act on the world outside, and answer late. What they really did is kept,
+apart from everything that the engine records."""
 
 from __future__ import annotations
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from itertools import pairwise
 
 from reconvene.app import measures
 from reconvene.app.verifying import verify_all
@@ -82,7 +83,7 @@ def _as_it_was(world: World, run: str, events: list[e.AnyEvent], outside: Outsid
 
 
 def _in_order(run: str, events: list[e.AnyEvent]) -> Iterator[str]:
-    for before, after in zip(events, events[1:]):
+    for before, after in pairwise(events):
         if after.at < before.at:
             yield f"{run}: {type(after).__name__} is recorded as before {type(before).__name__}, which it follows"
             return

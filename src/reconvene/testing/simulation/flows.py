@@ -35,7 +35,10 @@ phases:
 _APPROVED = """
 name: approved
 limits: {calls: 60, rounds: 20}
-agents: {clerk: {retries: 1}, checker: {retries: 2, gate: {min_chars: 12}}, payer: {python: "simulated:pay", effects: true}}
+agents:
+  clerk: {retries: 1}
+  checker: {retries: 2, gate: {min_chars: 12}}
+  payer: {python: "simulated:pay", effects: true}
 phases:
   - id: prepare
     steps: [{agents: [clerk, checker], writes: [bill.md]}]
@@ -60,7 +63,9 @@ name: plain
 limits: {calls: 60, rounds: 20, concurrency: 2}
 agents: {a: {}, b: {}, c: {retries: 2}}
 phases:
-  - {id: p, steps: [{agents: [a, b], writes: ["*.md"]}, {agents: [c], writes: [sum.md]}], checkpoint: {approval_required: true}}
+  - id: p
+    steps: [{agents: [a, b], writes: ["*.md"]}, {agents: [c], writes: [sum.md]}]
+    checkpoint: {approval_required: true}
   - {id: q, agents: [a, c], rounds: {plan: [first, second]}, checkpoint: {approval_required: true}}
 """
 

@@ -1,4 +1,4 @@
-"""An event loop whose time is simulated: nobody sleeps, and what is due next happens at once, in the same order always."""
+"""An event loop whose time is simulated: nobody sleeps, and what is due next happens at once, always in one order."""
 
 from __future__ import annotations
 
@@ -43,5 +43,5 @@ class SimulatedLoop(asyncio.BaseEventLoop):
     def _write_to_self(self) -> None:
         """Only threads need that, and there are none."""
 
-    def run_in_executor(self, *args: Any) -> Any:
+    def run_in_executor(self, *args: Any) -> Any:  # type: ignore[override]
         raise AssertionError("a thread was wanted: what it did would not be replayed")

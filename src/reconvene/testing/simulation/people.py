@@ -216,7 +216,9 @@ class Person:
             return False
         if state.world.open is not None:
             seen = self._seen[run]
-            command = AnswerCheckpoint(seen.checkpoint, seen.option, digest=seen.digest, by=self._name, door="simulated")
+            command = AnswerCheckpoint(
+                seen.checkpoint, seen.option, digest=seen.digest, by=self._name, door="simulated"
+            )
             process.engine.submit(run, command, actor=self._actor)
             process.note(f"decided {run} {seen.checkpoint} {seen.option!r}")
             self._known.decided.append(Decided(run, seen.checkpoint, seen.option, self._name))

@@ -1,8 +1,8 @@
 """The store as one simulated process has it: a connection to a disk that everybody shares, on which writing may fail.
 
-The disk is a MemoryLog, which passes the conformance suite of all stores. What an append acknowledged is on it, whatever
-happens afterwards. An append under way when its process is killed is there as a whole, or not at all. Leases and
-snapshots are written without a sync, as in the real store: a power cut may take them.
+The disk is a MemoryLog, which passes the conformance suite of all stores. What an append acknowledged is on it,
+whatever happens afterwards. An append under way when its process is killed is there as a whole, or not at all. Leases
+and snapshots are written without a sync, as in the real store: a power cut may take them.
 """
 
 from __future__ import annotations
