@@ -12,7 +12,8 @@ from commands import Command
 FLOW = """
 name: flow
 agents:
-  writer: {command: ["sh", "-c", "grep -q 'DEBT 150' && echo 'Do not buy.' > memo.md || echo 'Buy.' > memo.md; cat memo.md"]}
+  writer:
+    command: ["sh", "-c", "(grep -q 'DEBT 150' && echo 'Do not buy.' || echo 'Buy.') > memo.md; cat memo.md"]
 phases:
   - id: draft
     agents: [writer]

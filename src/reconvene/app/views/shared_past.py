@@ -38,7 +38,8 @@ class SharedPast(Struct, frozen=True):
         told = [f"shared: {', '.join(has)}, as of event {self.event} of {self.source}"]
         if self.bindings:
             who = ", ".join(one or "every agent" for one in self.bindings)
-            told.append(f"shared: who carries out {who}, {'as it is today' if self.bound_later else 'as of that event'}")
+            when = "as it is today" if self.bound_later else "as of that event"
+            told.append(f"shared: who carries out {who}, {when}")
         rest = [f"what came later in {self.source} ({counted(self.later, 'event')})"] if self.later else []
         told.append("not shared: " + ", ".join([*rest, "its folder and branch", "runs that it started", "signatures"]))
         return told

@@ -139,10 +139,8 @@ def _status(status: str, outcome: str) -> str:
 def _spent(spent: Spent) -> str:
     from reconvene.app.views.run_story import lasted
 
-    return (
-        f"{counted(spent.calls, 'agent task')}, {spent.tokens:,} tokens, ${spent.cost:.2f}; agents {lasted(spent.agents_minutes)},"
-        f" people {lasted(spent.people_minutes)}"
-    )
+    took = f"{counted(spent.calls, 'agent task')}, {spent.tokens:,} tokens, ${spent.cost:.2f}"
+    return f"{took}; agents {lasted(spent.agents_minutes)}, people {lasted(spent.people_minutes)}"
 
 
 def _section(

@@ -51,7 +51,7 @@ class SimulatedAgents:
         random = Random(f"{world.seed} {assignment.run} {assignment.task} {attempt} {len(self._outside.calls)}")
         if world.faults.strikes("failing provider"):
             await asyncio.sleep(random.uniform(0, 0.3))
-            raise AgentError("The provider is overloaded.", outcome="overloaded")
+            raise AgentError("The provider is overloaded.", outcome="transport")
         try:
             await asyncio.sleep(random.uniform(0.02, 1.0))
             if assignment.agent.effects:
