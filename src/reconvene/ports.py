@@ -398,13 +398,3 @@ class Surroundings(Protocol):
 class Clock(Protocol):
     def now(self) -> str:
         """ISO 8601 UTC with milliseconds and Z."""
-
-
-class Chance(Protocol):
-    """What nobody can foresee, but for who replays it."""
-
-    def token(self) -> str:
-        """A name that nobody else has: hexadecimal digits."""
-
-    def fraction(self) -> float:
-        """From 0 up to 1, without 1."""

@@ -70,7 +70,7 @@ def forgets_that_others_may_have_begun(patch: pytest.MonkeyPatch) -> None:
 @mutant
 def begins_what_nobody_took_up(patch: pytest.MonkeyPatch) -> None:
     """A mistake of this engine that the simulation found."""
-    patch.setattr(driver.Driver, "_own_work", lambda self: work(self._session.state, self._session.book))
+    patch.setattr(driver, "own_work", lambda session, *_: work(session.state, session.book))
 
 
 @mutant

@@ -13,10 +13,10 @@ import pytest
 from reconvene.ports import EventLog
 from reconvene.testing.conformance import LogConformance
 from reconvene.testing.simulation import simulate
-from reconvene.testing.simulation.agents import Outside, SimulatedAgents
 from reconvene.testing.simulation.faults import KINDS
-from reconvene.testing.simulation.store import SimulatedStore
-from reconvene.testing.simulation.world import World
+from reconvene.testing.simulation.simulated_agents import Outside, SimulatedAgents
+from reconvene.testing.simulation.simulated_store import SimulatedStore
+from reconvene.testing.simulation.simulated_world import World
 from testing.mutants import MUTANTS
 
 _CHUNK = 50

@@ -12,8 +12,9 @@ from msgspec.structs import replace
 
 from reconvene.app import given_material, tool_pages, turns
 from reconvene.app.backoff import USUAL, Park, Patience
-from reconvene.app.chance import SystemChance
+from reconvene.app.chance import Chance, SystemChance
 from reconvene.app.check_scripts import run_check
+from reconvene.app.claimed_work import own_work
 from reconvene.app.discretion import Discretion
 from reconvene.app.effects import Done, Fault, answered_before, assignment, run_task
 from reconvene.app.files import Files, Scan
@@ -25,12 +26,12 @@ from reconvene.core.facts.commands import Claim, Command, HoldTask, RecordAttemp
 from reconvene.core.facts.events import AttemptEnded, LateOutputArchived, ProviderAwaited, Usage
 from reconvene.core.facts.ids import digest_of, parse_task
 from reconvene.core.facts.state import RunState
-from reconvene.core.run.plan import RunCheck, RunTask, Work, work
+from reconvene.core.run.plan import RunCheck, RunTask, Work
 from reconvene.core.shown.settled_agents import settled_agent
 from reconvene.core.working import spending
 from reconvene.errors import ReconveneError, UserError
 from reconvene.language.times import later, seconds_until, spelled
-from reconvene.ports import AgentRunner, Assignment, Chance, Listener, Progress, Projects
+from reconvene.ports import AgentRunner, Assignment, Listener, Progress, Projects
 from reconvene.sandbox_ports import Left
 
 _POLL = 0.25  # seconds between looks at what other processes appended
@@ -112,7 +113,7 @@ class Driver:
             ticks = group.create_task(self._tick())
             try:
                 while True:
-                    effects = self._own_work()
+                    effects = own_work(session, self._claim, self._by, self._door)
                     self._start(effects, group)
                     self._stop(effects)
                     if not self._running and self._mailbox.empty():
@@ -120,20 +121,6 @@ class Driver:
                     await self._receive()
             finally:
                 ticks.cancel()
-
-    def _own_work(self) -> list[Work]:
-        """What this driver may begin or go on with: only what is on record as taken up by it. Whoever takes the run up
-        after a crash sees by that what may have been begun. What another process recorded meanwhile belongs to nobody
-        yet, and is taken up first. Once another driver has taken tasks up, nothing more is begun here."""
-        session = self._session
-        effects = work(session.state, session.book)
-        claims = {claim_of(session.state, one) for one in effects if isinstance(one, RunTask)}
-        if "" in claims and claims <= {"", self._claim}:
-            session.submit([Claim(self._by, self._door)], {}, self._claim)
-            effects = work(session.state, session.book)
-        return [
-            one for one in effects if not isinstance(one, RunTask) or claim_of(session.state, one) == self._claim
-        ]
 
     def _look_before(self) -> Scan:
         """Edits at a stop, or while the run was paused, are the person's who has it go on. What a process that died in
@@ -365,12 +352,6 @@ def tell_recorded(session: Session, listener: Listener) -> None:
             listener(Progress(session.run, event.task, parse_task(event.task)[2], what, event.why, tokens))
         elif isinstance(event, LateOutputArchived) and event.output is not None:
             listener(Progress(session.run, event.task, parse_task(event.task)[2], "late"))
-
-
-def claim_of(state: RunState, effect: RunTask) -> str:
-    """Which driver has taken up this task, which is open; "" = none has."""
-    step = state.world.top.round.open if state.world.top.round else None
-    return step.tasks[effect.agent].claim if step is not None else ""
 
 
 def at_work(state: RunState) -> list[str]:

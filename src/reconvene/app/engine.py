@@ -10,15 +10,13 @@ from msgspec.structs import replace
 
 from reconvene.app import changed_calls, new_runs, run_values
 from reconvene.app.backoff import USUAL, Patience
-from reconvene.app.chance import SystemChance
+from reconvene.app.chance import Chance
 from reconvene.app.discretion import Discretion
 from reconvene.app.driver import Branch, Driver, first_error, silent, tell_passed
 from reconvene.app.files import Files
 from reconvene.app.found_edits import record_edits
 from reconvene.app.left_behind import settle
-from reconvene.app.new_runs import NewRuns
 from reconvene.app.run_ids import named_run
-from reconvene.app.run_values import Prepared
 from reconvene.app.session import Leases, Session, Sessions, driven_at
 from reconvene.app.shown_versions import on_what_was_shown
 from reconvene.app.signing import Signer
@@ -46,18 +44,7 @@ from reconvene.core.person.undoing import Archive, prunable
 from reconvene.core.run.handle import handle, record
 from reconvene.core.run.plan import plan, unmade_children
 from reconvene.errors import Busy, KitFailed
-from reconvene.ports import (
-    AgentRunner,
-    Chance,
-    Clock,
-    EventLog,
-    History,
-    Listener,
-    Projects,
-    Request,
-    Surroundings,
-    Workspace,
-)
+from reconvene.ports import AgentRunner, Clock, EventLog, History, Listener, Projects, Request, Surroundings, Workspace
 from reconvene.wire import replies
 
 _MOMENTS = (0.01, 0.03)  # seconds to wait for a lease that is held for a moment only
@@ -108,10 +95,9 @@ class Engine:
         self.signer = signer  # of what people do through this engine
         self.actor = actor or Actor(signer.user if signer is not None else "")
         self.person = person
-        self.new = NewRuns(log, clock, home, workspace_for, signer)
+        self.new = new_runs.NewRuns(log, clock, home, workspace_for, signer)
         self._drivers: dict[str, Driver] = {}
-        self._chance = chance or SystemChance()
-        self._leases = Leases(log, self._chance)
+        self.leases = Leases(log, chance)
         self._sessions = Sessions(log, clock, self.new.placed, signer)
         self._handed_over: dict[str, _InHand] = {}  # run → what `submit` left for the `drive` that follows
 
@@ -127,7 +113,7 @@ class Engine:
         door: str = "python",
         bindings: tuple[Binding, ...] = (),
         driving: bool = False,
-        prepared: Prepared | None = None,
+        prepared: run_values.Prepared | None = None,
         actor: Actor | None = None,
         notify: tuple[str, ...] = (),
         request: Request | None = None,
@@ -137,14 +123,13 @@ class Engine:
         `driving`: the caller calls `drive` next. Until then nobody else takes the run up. `actor`: for whom. `notify`:
         the destinations that are told of this run beside those of the settings."""
         permitted.require_role(actor or self.actor, "decider", "to start a run")
-        begins = run_values.beginning(
-            workflow, inputs or {}, settings or {}, bindings, prepared or Prepared(), self.surroundings, self.discretion
-        )
+        given = workflow, inputs or {}, settings or {}, bindings, prepared or run_values.Prepared()
+        begins = run_values.beginning(*given, self.surroundings, self.discretion)
         blobs = begins.blobs
         book = Book(workflow, lambda name: blobs[name] if name in blobs else self.log.artefact(name), replies.validate)
         while True:
             run, folder = self.new.free(workflow)
-            holder = self._leases.take(run) if driving else ""
+            holder = self.leases.take(run) if driving else ""
             session = Session.new(self.log, self._clock, run, book, self.signer, actor or self.actor)
             session.followers, session.request = notify or None, request
             error, *_ = session.submit([begins.command(run, folder, by, door), *begins.prepared.said], blobs)
@@ -153,10 +138,10 @@ class Engine:
                 if session.state.world.files:  # templates that people may read before anybody works
                     self.files(session).restore(session)
                 if holder:
-                    self._handed_over[run] = _InHand(session, self.files(session), holder, self._chance.token())
+                    self._handed_over[run] = _InHand(session, self.files(session), holder, self.leases.chance.token())
                 return run
             if holder:
-                self._leases.give_back(run, holder)
+                self.leases.give_back(run, holder)
             if self.log.head(run) == 0:
                 raise error
 
@@ -205,14 +190,14 @@ class Engine:
         permitted.require(session.actor, command)  # before anything is written, edits included
         command = self.discretion.said(session.book.workflow, command)
         files = self.files(session)
-        holder = self._leases.take(run) if driving else ""
-        claim = self._chance.token() if holder else ""
+        holder = self.leases.take(run) if driving else ""
+        claim = self.leases.chance.token() if holder else ""
         try:
             tidied = False
             if isinstance(command, Replan) or (
                 isinstance(command, AnswerCheckpoint | Rollback) and session.state.world.open is not None
             ):
-                record_edits(session, files, self._leases, command.by, command.door, tidy=True, held=bool(holder))
+                record_edits(session, files, self.leases, command.by, command.door, tidy=True, held=bool(holder))
                 tidied = True
             if isinstance(command, AnswerCheckpoint):
                 changed_calls.check(session, command)
@@ -228,7 +213,7 @@ class Engine:
             if isinstance(error, KitFailed) and isinstance(command, AnswerCheckpoint | Rollback):  # it stays said
                 session.submit([AddRemark(said, command.by, command.door) for said in command.remarks])
             if holder:
-                self._leases.give_back(run, holder)
+                self.leases.give_back(run, holder)
             raise
         if holder:
             self._handed_over[run] = _InHand(session, files, holder, claim, tidied)
@@ -242,7 +227,7 @@ class Engine:
 
     def _tidy(self, session: Session) -> None:
         """The folder is to be as the log says. Whoever drives the run now does this when its agents have stopped."""
-        with self._leases.held(session.run) as held:
+        with self.leases.held(session.run) as held:
             if held:
                 self.files(session).restore(session)
                 if session.state.ended:
@@ -254,7 +239,7 @@ class Engine:
         session = self.session(run, actor)
         if session.state.ended:
             return []
-        return record_edits(session, self.files(session), self._leases, by, door)
+        return record_edits(session, self.files(session), self.leases, by, door)
 
     def prune(
         self, run: str, *, keep: int = 0, by: str = "", door: str = "", actor: Actor | None = None
@@ -267,7 +252,7 @@ class Engine:
         pruned = prunable(session.state, keep, changed)
         session.do(PruneArchives(keep, changed, by, door))
         if pruned:
-            with self._leases.held(run) as held:
+            with self.leases.held(run) as held:
                 if held:  # whoever drives the run brings its folder up to date otherwise
                     files.remove(session, [path for archive in pruned for path in archive.paths])
         return pruned, changed
@@ -280,11 +265,7 @@ class Engine:
     def let_go(self, run: str) -> None:
         """The `drive` for which a `submit` made ready does not follow."""
         if (in_hand := self._handed_over.pop(run, None)) is not None:
-            self._leases.give_back(run, in_hand.holder)
-
-    def give_back_leases(self) -> None:
-        """Those that the store could not take back before. For who lives on, and wants others to take runs up."""
-        self._leases.give_back_left()
+            self.leases.give_back(run, in_hand.holder)
 
     async def drive(
         self,
@@ -309,10 +290,10 @@ class Engine:
             # Whoever decided while the lease was still held here was kept from driving on: then it is done here.
             if session.behind():
                 session.refresh()
-            holder = self._leases.take(run) if plan(session.state, session.book) else ""
+            holder = self.leases.take(run) if plan(session.state, session.book) else ""
             if not holder:
                 return session.state
-            in_hand = _InHand(session, self.files(session), holder, self._chance.token())
+            in_hand = _InHand(session, self.files(session), holder, self.leases.chance.token())
 
     async def _take_up(self, run: str) -> _InHand:
         """What the `submit` before has in hand, or the lease and the run's state."""
@@ -322,18 +303,18 @@ class Engine:
         session = self._at_work(run)  # refuses what nobody could drive, before anything is written
         if not session.state.ended:
             kit_finder.require(session.book.workflow)
-        holder = self._leases.take(run)
+        holder = self.leases.take(run)
         for moment in _MOMENTS:
             if not holder:  # somebody may only be tidying up before a decision
                 await asyncio.sleep(moment)
-                holder = self._leases.take(run)
+                holder = self.leases.take(run)
         if not holder:
             raise Busy(f"Another process is driving run {run}.", hint=f"reconvene log {run} --follow shows it working")
         try:
             session = self._at_work(run)
-            return _InHand(session, self.files(session), holder, self._chance.token())
+            return _InHand(session, self.files(session), holder, self.leases.chance.token())
         except BaseException:
-            self._leases.give_back(run, holder)
+            self.leases.give_back(run, holder)
             raise
 
     async def _drive(
@@ -353,7 +334,7 @@ class Engine:
                 return session
             driver = Driver(
                 session, self.runner, files, listener, in_hand.claim, by, door, self.judge_model, self.projects,
-                self._patience, self.discretion, self._chance,
+                self._patience, self.discretion, self.leases.chance,
             )  # fmt: skip
             self._drivers[session.run] = driver
             try:
@@ -365,11 +346,11 @@ class Engine:
             return session
         finally:
             self._drivers.pop(session.run, None)
-            self._leases.give_back(session.run, in_hand.holder)
+            self.leases.give_back(session.run, in_hand.holder)
 
     def make_children(self, run: str) -> None:
         """Make what the run's decisions started and a crash left unmade. Whoever drives the run does it, too."""
-        with self._leases.held(run) as held:
+        with self.leases.held(run) as held:
             if held:
                 self._make_children(self._at_work(run))
 

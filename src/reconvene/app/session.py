@@ -12,7 +12,7 @@ from contextlib import contextmanager
 import msgspec
 
 from reconvene.app.addressing import messages_of
-from reconvene.app.chance import SystemChance
+from reconvene.app.chance import Chance, SystemChance
 from reconvene.app.signing import Signer, to_sign
 from reconvene.app.views import projections
 from reconvene.core.definition.workflow import Workflow
@@ -26,7 +26,7 @@ from reconvene.core.person.deadlines import next_due
 from reconvene.core.run.handle import Handled, handle
 from reconvene.core.run.plan import unmade_children
 from reconvene.errors import Bug, Conflict, ReconveneError, StoreError, UserError
-from reconvene.ports import Append, Chance, Clock, EventLog, IndexRow, Request
+from reconvene.ports import Append, Clock, EventLog, IndexRow, Request
 from reconvene.wire import replies
 from reconvene.wire.pins import unpin
 from reconvene.wire.snapshot_json import FEWEST_EVENTS, decode_state, due_after, encode_state, snapshot_key
@@ -361,12 +361,12 @@ class Leases:
     def __init__(self, log: EventLog, chance: Chance | None = None) -> None:
         """`chance`: None = the system's."""
         self._log = log
-        self._chance = chance or SystemChance()
+        self.chance = chance or SystemChance()
         self._unreleased: dict[str, str] = {}  # run → holder of a lease that could not be given back
 
     def take(self, run: str) -> str:
         """Who holds the run's lease from now on, "" while somebody else does."""
-        holder = self._unreleased.get(run) or self._chance.token()
+        holder = self._unreleased.get(run) or self.chance.token()
         if not self._log.acquire(run, holder):
             return ""
         self._unreleased.pop(run, None)

@@ -5,6 +5,6 @@ faults that are drawn from a seed. The same seed always gives the same history.
     python -m reconvene.testing.simulation --seeds 200   try the seeds from 0 to 199
 """
 
-from reconvene.testing.simulation.playing import Outcome, simulate
+from reconvene.testing.simulation.one_seed import Outcome, simulate
 
 __all__ = ["Outcome", "simulate"]

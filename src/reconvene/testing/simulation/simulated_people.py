@@ -17,7 +17,7 @@ from reconvene.core.person.attention import AGAIN, STOP
 from reconvene.core.person.checkpoint import current_digest
 from reconvene.errors import ReconveneError, Repeated
 from reconvene.ports import Request
-from reconvene.testing.simulation.world import Killed, Process, World
+from reconvene.testing.simulation.simulated_world import Killed, Process, World
 
 _ENDING = (STOP, "Abort", "Stop here")
 _BACK = (AGAIN, "Again", "Back", "Take it back")

@@ -19,7 +19,7 @@ from reconvene.ports import Append, IndexRow
 from reconvene.testing.memory import MemoryLog
 
 if TYPE_CHECKING:
-    from reconvene.testing.simulation.world import Process
+    from reconvene.testing.simulation.simulated_world import Process
 
 
 class Disk(MemoryLog):

@@ -15,7 +15,7 @@ from reconvene.errors import AgentError
 from reconvene.ports import Answer, Assignment, Listener
 
 if TYPE_CHECKING:
-    from reconvene.testing.simulation.world import Process, World
+    from reconvene.testing.simulation.simulated_world import Process, World
 
 
 class Call(NamedTuple):

@@ -24,8 +24,8 @@ from reconvene.ports import AgentRunner
 from reconvene.testing.memory_history import MemoryHistory
 from reconvene.testing.memory_workspace import MemoryFolder, MemoryWorkspace
 from reconvene.testing.simulation.faults import Faults
-from reconvene.testing.simulation.loop import SimulatedLoop
-from reconvene.testing.simulation.store import Disk, SimulatedStore
+from reconvene.testing.simulation.simulated_loop import SimulatedLoop
+from reconvene.testing.simulation.simulated_store import Disk, SimulatedStore
 
 HOME = "/simulated/project/.reconvene"
 _BEGINNING = 1_767_225_600  # 2026-01-01

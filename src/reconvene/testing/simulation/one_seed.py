@@ -13,12 +13,12 @@ from reconvene.app.worker import Worker
 from reconvene.core.facts.events import AttemptEnded
 from reconvene.errors import ReconveneError
 from reconvene.ports import Listener, Progress
-from reconvene.testing.simulation.agents import Outside, SimulatedAgents
-from reconvene.testing.simulation.checks import check
-from reconvene.testing.simulation.flows import TEXTS, flow
-from reconvene.testing.simulation.loop import Stuck
-from reconvene.testing.simulation.people import Acknowledged, Person
-from reconvene.testing.simulation.world import Killed, Process, Violation, World
+from reconvene.testing.simulation.simulated_agents import Outside, SimulatedAgents
+from reconvene.testing.simulation.simulated_flows import TEXTS, flow
+from reconvene.testing.simulation.simulated_loop import Stuck
+from reconvene.testing.simulation.simulated_people import Acknowledged, Person
+from reconvene.testing.simulation.simulated_world import Killed, Process, Violation, World
+from reconvene.testing.simulation.what_holds import check
 
 _PATIENCE = 300.0  # simulated seconds in which every run must have ended once faults are over
 

@@ -12,9 +12,9 @@ from reconvene.app.verifying import verify_all
 from reconvene.core.facts import events as e
 from reconvene.core.facts.ids import parse_task
 from reconvene.core.person.attention import AGAIN
-from reconvene.testing.simulation.agents import Outside
-from reconvene.testing.simulation.people import Acknowledged
-from reconvene.testing.simulation.world import World
+from reconvene.testing.simulation.simulated_agents import Outside
+from reconvene.testing.simulation.simulated_people import Acknowledged
+from reconvene.testing.simulation.simulated_world import World
 
 
 def check(world: World, known: Acknowledged, outside: Outside) -> None:
