@@ -62,7 +62,7 @@ def call(*words: str, cwd: Path, stdin: str = "", **environment: str | None) -> 
             streams.enter_context(patch.object(sys, name, stream))
             streams.enter_context(patch.object(sys, f"__{name}__", stream))
         code = run(words)
-    return _checked(Done(code, _text(out), _text(err)))
+    return checked(Done(code, _text(out), _text(err)))
 
 
 def process(*words: str, cwd: Path, **environment: str | None) -> Done:
@@ -70,7 +70,7 @@ def process(*words: str, cwd: Path, **environment: str | None) -> Done:
     done = subprocess.run(
         [sys.executable, "-m", "reconvene.doors.cli", *words],
         cwd=cwd,
-        env=_with(environment),
+        env=surrounded(environment),
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
@@ -78,10 +78,11 @@ def process(*words: str, cwd: Path, **environment: str | None) -> Done:
         timeout=LONGEST,
         check=False,
     )
-    return _checked(Done(done.returncode, done.stdout, done.stderr))
+    return checked(Done(done.returncode, done.stdout, done.stderr))
 
 
-def _checked(done: Done) -> Done:
+def checked(done: Done) -> Done:
+    """No traceback is ever shown."""
     assert "Traceback" not in done.err, done.err
     assert "this is a bug" not in done.err, done.err
     return done
@@ -98,7 +99,8 @@ def _text(stream: io.TextIOWrapper) -> str:
     return stream.buffer.getvalue().decode("utf-8").replace("\r\n", "\n").replace("\r", "\n")
 
 
-def _with(environment: Mapping[str, str | None]) -> dict[str, str]:
+def surrounded(environment: Mapping[str, str | None]) -> dict[str, str]:
+    """The environment of a command: this process's, with these variables; None unsets one."""
     merged: dict[str, str | None] = {**os.environ, **environment}
     return {name: value for name, value in merged.items() if value is not None}
 
@@ -119,7 +121,7 @@ def _as_if_alone(cwd: Path, environment: Mapping[str, str | None]) -> Iterator[N
     handlers = [signal.getsignal(number) for number in _SIGNALS]
     os.chdir(cwd)
     try:
-        with patch.dict(os.environ, _with(environment), clear=True), patch.object(sqlite, "SqliteLog", Log):
+        with patch.dict(os.environ, surrounded(environment), clear=True), patch.object(sqlite, "SqliteLog", Log):
             yield
     finally:
         for log in opened:

@@ -4,7 +4,8 @@ How to write a test that is cheap and steady:
 
 - A command: the fixture `reconvene("run", "flow.yaml")` calls the command line in the test's own process, in `folder`,
   and gives exit code, output and errors (tests/commands.py). It costs milliseconds; a process costs half a second.
-- A process, where dying, signals or locks are the point: `commands.process`, or `forks.one("module:function", …)`.
+- A process of its own: `forks.command("run", …)`, or `forks.one("module:function", …)`. Where its interpreter, its
+  imports or its death are the point: `commands.process`.
 - A terminal: the fixture `terminal("resume", size=(24, 80))` forks the command at a pseudo-terminal.
 - Below the command line: `Stage` (tests/acceptance/support), `sit` and `start` (tests/workflows), or the core alone.
 - Waiting: never for a time, always for an event (a pipe that an agent opens, a file, a prompt on the screen). A bound

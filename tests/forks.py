@@ -8,6 +8,7 @@ for it, and one that hangs is ended by its own alarm.
 
 from __future__ import annotations
 
+import atexit
 import gc
 import importlib
 import json
@@ -19,10 +20,14 @@ import subprocess
 import sys
 import tempfile
 import termios
+import threading
 import traceback
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple, Self
+
+from commands import Done, checked, surrounded
 
 _HERE = Path(__file__).resolve().parent
 _LONGEST = 600  # seconds that one child may take: reached only by one that hangs
@@ -64,6 +69,22 @@ class Forks:
 
     def one(self, call: str, **arguments: object) -> Ended:
         return self.run((call, arguments))[0]
+
+    def command(self, *words: str, cwd: Path, **environment: str | None) -> Done:
+        """`reconvene WORDS` in a process of its own, as `commands.process` has it, without a new interpreter."""
+        with tempfile.TemporaryDirectory() as folder:
+            streams = [os.path.join(folder, name) for name in ("out", "err")]
+            self._ask(
+                what="command",
+                words=words,
+                streams=streams,
+                cwd=str(cwd),
+                environment=surrounded(environment),
+            )
+            code = self._reply()
+            assert isinstance(code, int)
+            out, err = (Path(stream).read_text(encoding="utf-8") for stream in streams)
+        return checked(Done(code, out, err))
 
     def terminal(
         self, words: Sequence[str], size: tuple[int, int], cwd: str, environment: Mapping[str, str]
@@ -108,6 +129,7 @@ def _surround(request: Mapping[str, object]) -> None:
     given = request["environment"]
     assert isinstance(given, dict)
     os.environ.update(given)
+    sys.path[:0] = [path for path in given.get("PYTHONPATH", "").split(os.pathsep) if path and path not in sys.path]
     signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.alarm(_LONGEST)
 
@@ -163,10 +185,10 @@ def _command(request: Mapping[str, object]) -> None:
     code = 1
     try:
         _surround(request)
-        words, size = request["words"], request["size"]
+        words, size = request["words"], request.get("size")
         assert isinstance(words, list)
-        assert isinstance(size, list)
-        termios.tcsetwinsize(0, tuple(size))
+        if isinstance(size, list):
+            termios.tcsetwinsize(0, tuple(size))
         sys.argv = ["reconvene", *words]
         sys.stdin = sys.__stdin__ = os.fdopen(0, encoding="utf-8", closefd=False)
         sys.stdout = sys.__stdout__ = os.fdopen(1, "w", encoding="utf-8", buffering=1, closefd=False)
@@ -192,6 +214,49 @@ def _terminal(connection: socket.socket, request: Mapping[str, object]) -> int:
     return pid
 
 
+def _plain(request: Mapping[str, object]) -> int:
+    """Its exit code, or, as `subprocess` has it, the signal that ended it, below zero."""
+    reading, writing = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        os.close(reading)
+        streams = request["streams"]
+        assert isinstance(streams, list)
+        files = [os.open(os.devnull, os.O_RDONLY), *(os.open(path, os.O_CREAT | os.O_WRONLY) for path in streams)]
+        for number, file in enumerate(files):
+            os.dup2(file, number)
+            os.close(file)
+        os.setsid()
+        atexit.register(_tell_imported, writing, set(sys.modules))
+        _command(request)
+    os.close(writing)
+    with os.fdopen(reading) as told:
+        imported = told.read().split()
+    status = os.waitpid(pid, 0)[1]
+    _learn(imported)
+    return os.waitstatus_to_exitcode(status)
+
+
+def _tell_imported(writing: int, before: set[str]) -> None:
+    """In a child, at its end: which modules it had to import that every test has in common."""
+    ours = (sys.prefix, sys.base_prefix, str(_HERE.parent / "src"))
+    new = [name for name, module in list(sys.modules.items()) if name not in before and _from(module).startswith(ours)]
+    with os.fdopen(writing, "w") as file:
+        file.write("\n".join(new))
+
+
+def _from(module: object) -> str:
+    return str(getattr(module, "__file__", None) or "")
+
+
+def _learn(names: Sequence[str]) -> None:
+    """What one child imported, the next ones have from the start."""
+    for name in names:
+        with suppress(Exception):  # some can only be imported by their own package
+            importlib.import_module(name)
+    assert threading.active_count() == 1, "a module started a thread, which must not be forked"
+
+
 def _serve(connection: socket.socket) -> None:
     for line in connection.makefile():
         request = json.loads(line)
@@ -200,6 +265,8 @@ def _serve(connection: socket.socket) -> None:
                 reply: object = _fork_all(request)
             case "terminal":
                 reply = _terminal(connection, request)
+            case "command":
+                reply = _plain(request)
             case _:
                 reply = os.waitpid(request["process"], request["options"])
         connection.sendall(json.dumps(reply).encode() + b"\n")

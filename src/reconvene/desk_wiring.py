@@ -26,6 +26,15 @@ def forget(home: str, run: str) -> None:
             desk.drop_run(run)
 
 
+def forget_person(home: str, person: str) -> None:
+    """They were removed. Where there is no desk, none is made."""
+    from reconvene.adapters.desk import FILE
+
+    if os.path.lexists(os.path.join(home, FILE)):
+        with closing(open_desk(home)) as desk:
+            desk.drop_person(person)
+
+
 def read_up_to(home: str, person: str, run: str) -> int:
     """The last event of a run that this person marked as read. Where there is no desk, none is made."""
     from reconvene.adapters.desk import FILE

@@ -71,12 +71,16 @@ class Forbidden(Refused):
 
 class StaleDecision(Refused):
     """The run moved on, or what was shown changed. `changes` says what is different now, up to the version `now` of the
-    open checkpoint, "" where none is open."""
+    open checkpoint, "" where none is open. `anyway`: it is the same checkpoint, and what changed is what people said
+    and did there: who knows of that may decide all the same."""
 
-    def __init__(self, message: str, *, changes: tuple[str, ...] = (), hint: str = "", now: str = "") -> None:
+    def __init__(
+        self, message: str, *, changes: tuple[str, ...] = (), hint: str = "", now: str = "", anyway: bool = False
+    ) -> None:
         super().__init__(message, hint=hint)
         self.changes = changes
         self.now = now
+        self.anyway = anyway
 
 
 class Repeated(UserError):

@@ -10,15 +10,17 @@ from reconvene.core.facts.actors import Actor, Role
 
 
 class Person(Struct, frozen=True, omit_defaults=True):
-    """`account`: whom the system knows them as, where that is not their name."""
+    """`account`: whom the system knows them as, where that is not their name. Who was removed and is added anew is
+    somebody else, of the same name."""
 
     name: str
     role: Role
     teams: tuple[str, ...] = ()
     account: str = ""
+    since: str = ""  # when they were added; "" = before that was kept
 
     def actor(self, *, served: bool = False) -> Actor:
-        return Actor(self.name, self.role, self.teams, served)
+        return Actor(self.name, self.role, self.teams, served, self.since)
 
 
 class Token(Struct, frozen=True, omit_defaults=True):
@@ -56,7 +58,8 @@ class People(Protocol):
         """UserError where the name or the account is taken."""
 
     def change(self, person: Person) -> None:
-        """The one of this name. UserError where there is none, the account is taken, or no admin would be left."""
+        """The one of this name; `since` stays. UserError where there is none, the account is taken, or no admin would
+        be left."""
 
     def remove(self, name: str) -> None:
         """With all tokens. UserError where there is nobody of this name, or others would be left without an admin."""
@@ -69,5 +72,8 @@ class People(Protocol):
 
     def revoke(self, token: str, now: str) -> Token:
         """By its id. UserError where there is none."""
+
+    def moment(self) -> object:
+        """Another one whenever anybody has changed something, also another process; cheap to ask for."""
 
     def close(self) -> None: ...

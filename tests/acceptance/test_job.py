@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from commands import Done, process
+from commands import Done
+from forks import Forks
 from reconvene.testing.openai_server import Calls, OpenAIServer, Reply, Say, Seen
 
 PLAN = """# Plan
@@ -106,8 +107,9 @@ def server() -> Iterator[OpenAIServer]:
 class Desk:
     """A folder with material, and commands that are processes of their own."""
 
-    def __init__(self, folder: Path, server: OpenAIServer) -> None:
-        self.folder = folder
+    def __init__(self, folder: Path, server: OpenAIServer, forks: Forks) -> None:
+        self.folder, self.server = folder, server
+        self._forks = forks
         self._environment = {"OPENAI_API_KEY": "none", "OPENAI_BASE_URL": server.url}
         (folder / "notes.md").write_text("# Notes\n\nAll figures are of 2024.\n", encoding="utf-8")
         with closing(sqlite3.connect(folder / "figures.db")) as database:
@@ -116,7 +118,7 @@ class Desk:
             database.commit()
 
     def type(self, *words: str) -> Done:
-        return process(*words, cwd=self.folder, **self._environment)
+        return self._forks.command(*words, cwd=self.folder, **self._environment)
 
     def workspace(self, name: str) -> Path:
         return self.folder / ".reconvene" / "runs" / "job-1" / name
@@ -135,6 +137,11 @@ class Desk:
         return self.type("decide", "job-1", "--option", option, "--latest", *more)
 
 
+@pytest.fixture
+def desk(tmp_path: Path, server: OpenAIServer, forks: Forks) -> Desk:
+    return Desk(tmp_path, server, forks)
+
+
 _JOB = "job"
 START = (
     "run",
@@ -147,8 +154,7 @@ START = (
 )
 
 
-def test_a_job_is_planned_reviewed_carried_out_corrected_and_finished(tmp_path: Path, server: OpenAIServer) -> None:
-    desk = Desk(tmp_path, server)
+def test_a_job_is_planned_reviewed_carried_out_corrected_and_finished(desk: Desk) -> None:
     parked = desk.type(*START, "--doc", "notes.md", "--datasource", "figures.db")
     assert parked.code == 3, parked.err
     assert "Shall it be done so?" in parked.out
@@ -171,11 +177,11 @@ def test_a_job_is_planned_reviewed_carried_out_corrected_and_finished(tmp_path: 
     said = desk.type("remark", "job-1", "--on", f"plan.md:{line}", "Which table? There are two.")
     assert said.code == 0, said.err
     desk.workspace("plan.md").write_text(PLAN + "3. Check it twice\n", encoding="utf-8")
-    before = len(server.requests)
+    before = len(desk.server.requests)
     again = desk.decide("Request changes", "--feedback", "Use euros throughout")
     assert again.code == 3, again.err
     assert "Shall it be done so?" in again.out
-    first = server.requests[before].prompt
+    first = desk.server.requests[before].prompt
     assert "+3. Check it twice" in first
     assert "Use euros throughout" in first
     comment = first[first.index("Which table? There are two.") :]
@@ -206,10 +212,10 @@ def test_a_job_is_planned_reviewed_carried_out_corrected_and_finished(tmp_path: 
     assert desk.workspace("todos/phase_01.yaml").read_text(encoding="utf-8").count("done: true") == 2
 
     # a correction of the result goes back to planning, without a further freeze
-    before = len(server.requests)
+    before = len(desk.server.requests)
     again = desk.decide("Correct", "--feedback", "Name the year")
     assert again.code == 3, again.err
-    assert "Name the year" in server.requests[before].prompt
+    assert "Name the year" in desk.server.requests[before].prompt
     assert "Is this what you wanted?" in again.out
     assert "Name the year" in desk.workspace("workspace.md").read_text(encoding="utf-8")
     assert desk.decide("Accept").code == 0
@@ -221,7 +227,7 @@ def test_a_job_is_planned_reviewed_carried_out_corrected_and_finished(tmp_path: 
     planned = desk.type("replan", "job-1", "Count it in thousands")
     assert planned.code == 3, planned.err
     assert "Shall it be done so?" in planned.out
-    told = server.requests[-1].prompt
+    told = desk.server.requests[-1].prompt
     assert "Count it in thousands" in told
     assert "One thing more" in told
     assert desk.workspace("report.md").exists()
@@ -251,16 +257,14 @@ def test_a_job_is_planned_reviewed_carried_out_corrected_and_finished(tmp_path: 
     assert report == "# report\n\n100 €\n"
 
 
-def test_a_job_with_nothing_to_look_at_runs_without_a_review(tmp_path: Path, server: OpenAIServer) -> None:
-    desk = Desk(tmp_path, server)
+def test_a_job_with_nothing_to_look_at_runs_without_a_review(desk: Desk) -> None:
     started = desk.type(*START)
     assert started.code == 3
     assert "Shall this call be made?" in started.out
 
 
 @pytest.mark.torture
-def test_a_list_of_to_dos_that_a_person_broke_is_theirs_to_mend(tmp_path: Path, server: OpenAIServer) -> None:
-    desk = Desk(tmp_path, server)
+def test_a_list_of_to_dos_that_a_person_broke_is_theirs_to_mend(desk: Desk) -> None:
     desk.type(*START, "--doc", "notes.md", "--datasource", "figures.db")
     desk.workspace("todos.yaml").write_text("- {id: a, text: x, after: [b]}\n- {id: b, text: y, after: [a]}\n")
     stopped = desk.decide("Approve")

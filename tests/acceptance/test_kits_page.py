@@ -8,14 +8,14 @@ from pathlib import Path
 
 from support.installing import install
 
-from commands import process
+from forks import Forks
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "kits.md"
 FENCE = re.compile(r"^```(\w+)(?: (\S+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 EXIT = re.compile(r"#.*\bexit code (\d+)")
 
 
-def test_the_kit_of_the_page_does_what_the_page_says(tmp_path: Path) -> None:
+def test_the_kit_of_the_page_does_what_the_page_says(tmp_path: Path, forks: Forks) -> None:
     package, target, folder = tmp_path / "package", tmp_path / "site", tmp_path / "work"
     folder.mkdir()
     typed: list[str] = []
@@ -29,7 +29,7 @@ def test_the_kit_of_the_page_does_what_the_page_says(tmp_path: Path) -> None:
     said: dict[str, str] = {}
     for line in typed:
         stated = EXIT.search(line)
-        done = process(*shlex.split(line, comments=True)[1:], cwd=folder, PYTHONPATH=str(target))
+        done = forks.command(*shlex.split(line, comments=True)[1:], cwd=folder, PYTHONPATH=str(target))
         assert done.code == (int(stated[1]) if stated else 0), f"{line}\n{done.out}\n{done.err}"
         assert "failed" not in done.err, done.err
         said[line.partition("#")[0].strip()] = done.out

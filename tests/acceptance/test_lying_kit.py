@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 from support.installing import install
 
-from commands import Done, process
+from commands import Done
 from exploring import part
+from forks import Forks
 
 PACKAGE = Path(__file__).resolve().parents[1] / "fixtures" / "lying-kit"
 RUN = "asking-1"
@@ -26,12 +27,12 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 @pytest.fixture
-def typed(tmp_path: Path, installed: str) -> Typed:
+def typed(tmp_path: Path, installed: str, forks: Forks) -> Typed:
     """Words of a command, and which lies the kit tells meanwhile."""
 
     def run(*words: str, lie: str = "") -> Done:
         calls = str(tmp_path / "calls")
-        done = process(*words, cwd=tmp_path, PYTHONPATH=installed, LIE=lie, CALLS=calls)
+        done = forks.command(*words, cwd=tmp_path, PYTHONPATH=installed, LIE=lie, CALLS=calls)
         assert "bug in reconvene" not in done.err, done.err
         return done
 
@@ -232,12 +233,12 @@ def test_a_run_that_another_kit_tracks_says_which(typed: Typed) -> None:
     assert f"reconvene view {RUN}" in other.err
 
 
-def test_two_packages_with_one_kit_are_refused(tmp_path: Path, installed: str) -> None:
+def test_two_packages_with_one_kit_are_refused(tmp_path: Path, installed: str, forks: Forks) -> None:
     second = tmp_path / "second"
     (second / "lying2-1.dist-info").mkdir(parents=True)
     (second / "lying2-1.dist-info" / "METADATA").write_text("Metadata-Version: 2.1\nName: lying2\nVersion: 1\n")
     (second / "lying2-1.dist-info" / "entry_points.txt").write_text("[reconvene.kits]\nlying = lying_kit:KIT\n")
-    refused = process("check", "lying/asking", cwd=tmp_path, PYTHONPATH=f"{second}:{installed}")
+    refused = forks.command("check", "lying/asking", cwd=tmp_path, PYTHONPATH=f"{second}:{installed}")
     assert refused.code == 64
     assert "Several packages bring a kit 'lying': lying2 (lying_kit:KIT) and lying-kit (lying_kit:KIT)." in refused.err
 

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 from support.installing import install
 
-from commands import Done, process
+from commands import Done
+from forks import Forks
 
 PACKAGE = Path(__file__).resolve().parents[1] / "fixtures" / "tally-kit"
 RUN = "counting-1"
@@ -25,13 +26,13 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 @pytest.fixture
-def with_kit(tmp_path: Path, installed: str) -> Typed:
-    return lambda *words: process(*words, cwd=tmp_path, PYTHONPATH=installed)
+def with_kit(tmp_path: Path, installed: str, forks: Forks) -> Typed:
+    return lambda *words: forks.command(*words, cwd=tmp_path, PYTHONPATH=installed)
 
 
 @pytest.fixture
-def without_kit(tmp_path: Path) -> Typed:
-    return lambda *words: process(*words, cwd=tmp_path, PYTHONPATH=None)
+def without_kit(tmp_path: Path, forks: Forks) -> Typed:
+    return lambda *words: forks.command(*words, cwd=tmp_path, PYTHONPATH=None)
 
 
 def log(typed: Typed) -> list[dict[str, object]]:
@@ -144,13 +145,13 @@ def test_a_workflow_is_refused_where_its_kit_is_missing_and_a_misspelt_name_is_f
         assert hint in refused.err
 
 
-def test_a_kit_that_cannot_be_loaded_says_so(tmp_path: Path, installed: str) -> None:
+def test_a_kit_that_cannot_be_loaded_says_so(tmp_path: Path, installed: str, forks: Forks) -> None:
     broken = tmp_path / "broken"
     install(PACKAGE, broken)
     (broken / "tally_kit" / "__init__.py").write_text("raise ImportError('half a kit')", encoding="utf-8")
-    assert process("run", "tally/counting", "--no-input", cwd=tmp_path, PYTHONPATH=installed).code == 3
-    shown = process("show", RUN, cwd=tmp_path, PYTHONPATH=str(broken))
+    assert forks.command("run", "tally/counting", "--no-input", cwd=tmp_path, PYTHONPATH=installed).code == 3
+    shown = forks.command("show", RUN, cwd=tmp_path, PYTHONPATH=str(broken))
     assert (shown.code, shown.err) == (0, "")
-    refused = process("decide", RUN, "--option", "Done", cwd=tmp_path, PYTHONPATH=str(broken))
+    refused = forks.command("decide", RUN, "--option", "Done", cwd=tmp_path, PYTHONPATH=str(broken))
     assert refused.code == 64
     assert "The kit 'tally' is broken: tally_kit:KIT cannot be loaded (ImportError: half a kit)." in refused.err

@@ -58,6 +58,18 @@ def test_a_digest_from_the_file_is_no_token(path: Path) -> None:
         assert people.by_token(given, NOW) is None
 
 
+def test_the_people_of_an_earlier_release_are_there_and_new_ones_say_since_when(path: Path) -> None:
+    SqlitePeople(str(path)).add(Person("ada", "admin"))
+    with closing(sqlite3.connect(path)) as store:  # as the first layout was
+        store.execute("ALTER TABLE people DROP COLUMN since")
+        store.execute("PRAGMA user_version=1")
+    people = SqlitePeople(str(path))
+    assert people.everyone() == [Person("ada", "admin")]
+    people.add(Person("bob", "viewer", since=NOW))
+    people.change(Person("bob", "decider", since=LATER))
+    assert SqlitePeople(str(path)).find("bob") == Person("bob", "decider", since=NOW)
+
+
 def test_the_file_of_a_newer_release_is_refused(path: Path) -> None:
     SqlitePeople(str(path)).add(Person("ada", "admin"))
     with closing(sqlite3.connect(path)) as store:

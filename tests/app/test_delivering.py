@@ -200,6 +200,29 @@ def test_who_leaves_does_not_wait_for_a_destination_that_failed_last() -> None:
     assert (place.rows["m2"].state, place.rows["m2"].attempts) == ("waiting", 0)
 
 
+def test_who_leaves_does_not_wait_again_for_a_destination_that_has_hung_for_as_long_already(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(delivering, "_LOOK", 0.0)
+    place = Place()
+    place.leave("m1", to="chat")
+
+    async def left() -> None:
+        place.post.hangs["chat"] = asyncio.Event()
+        leaving, loop = asyncio.Event(), asyncio.get_running_loop()
+        keeping = asyncio.create_task(place.deliverer().keep(leaving, lambda _: None, patience=5.0))
+        await until(lambda: place.post.tried > 0)
+        ahead = loop.time
+        monkeypatch.setattr(loop, "time", lambda: ahead() + 6.0)  # it has hung for six seconds
+        place.leave("m2", to="mail")
+        leaving.set()
+        await keeping
+
+    asyncio.run(asyncio.wait_for(left(), 120))
+    assert place.post.ids == ["m2"]
+    assert "had to end" in place.rows["m1"].error
+
+
 def test_two_who_deliver_at_once_send_each_message_once() -> None:
     place = Place()
     place.leave(*(f"m{n:02d}" for n in range(30)))

@@ -116,6 +116,24 @@ def test_while_the_server_does_not_answer_nothing_is_sent_and_what_is_typed_stay
     expect(page.locator("#record")).to_be_enabled()
 
 
+def test_words_that_were_replaced_while_nobody_kept_them_do_not_come_back(open_page: Open) -> None:
+    """A token that no longer holds: what is typed stays in the tab, and stands there again after entering anew."""
+    page = open_page("/runs/quality-gate-6/decide")
+    _typed(page, "First words")
+    expect(page.locator("#saved")).to_have_text("Draft saved.")
+    page.context.route("**/draft", lambda route: route.fulfill(status=401))
+    page.add_init_script("navigator.sendBeacon = () => false")  # what is sent on leaving is not intercepted
+    page.evaluate("navigator.sendBeacon = () => false")
+    page.locator("#say").fill("Other words")
+    expect(page.locator("#saved")).to_contain_text("your token no longer holds")
+    page.reload()
+    expect(page.locator("#say")).to_have_value("Other words")
+    page.locator("#say").fill("")
+    expect(page.locator("#saved")).to_contain_text("your token no longer holds")
+    page.reload()
+    expect(page.locator("#say")).to_have_value("")
+
+
 def test_two_tabs_tell_each_other_and_overwrite_nothing(open_page: Open, server: Served) -> None:
     one = open_page("/runs/quality-gate-6/decide")
     two = one.context.new_page()

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from math import inf
 
 from msgspec import Struct
 
@@ -62,22 +63,27 @@ class Deliverer:
         self._url = url
         self._tidied = ""  # the hour in which it was done last
 
-    async def keep(self, leaving: asyncio.Event, told: Callable[[str], None]) -> None:
+    async def keep(self, leaving: asyncio.Event, told: Callable[[str], None], patience: float = inf) -> None:
         """Until told to leave, and then once more, but not to destinations that failed last. Each destination is at its
-        own pace. `told`: what stands in the way; each is told once in a row. Whoever has no more time cancels this:
-        what is under way then counts as failed, and stays for whoever works next."""
+        own pace. `told`: what stands in the way; each is told once in a row. `patience`: who leaves waits for a
+        destination no longer than this many seconds from when something was sent to it. Whoever has no more time
+        cancels this. What is under way then counts as failed, and stays for whoever works next."""
         under_way: dict[str, asyncio.Task[None]] = {}
+        begun: dict[str, float] = {}
         room, last, left = asyncio.Semaphore(_SENDERS), "", False
         try:
             while not left:
                 left = leaving.is_set()
+                busy = {name for name, task in under_way.items() if not task.done()}
                 why = self._look(under_way, room, last=left)
+                now = asyncio.get_running_loop().time()
+                begun = {name: begun[name] if name in busy else now for name in under_way}
                 if why and why != last:
                     told(f"messages are not delivered: {why}")
                 last = why
                 with suppress(TimeoutError):
                     await asyncio.wait_for(leaving.wait(), _LOOK)
-            await asyncio.gather(*under_way.values(), return_exceptions=True)
+            await _ended(under_way, {name: at + patience for name, at in begun.items()})
         finally:
             for task in under_way.values():
                 task.cancel()
@@ -183,3 +189,17 @@ class Deliverer:
             else:
                 self._log.put_back(one.message.id, one.attempts, again or now)
         return len(results) == len(tried) and not again
+
+
+async def _ended(under_way: Mapping[str, asyncio.Task[None]], until: Mapping[str, float]) -> None:
+    """Each by itself, or because its time is up."""
+    loop = asyncio.get_running_loop()
+    while waiting := {name: task for name, task in under_way.items() if not task.done()}:
+        now = loop.time()
+        for name, task in waiting.items():
+            if until[name] <= now and not task.cancelling():
+                task.cancel()
+        left = min((until[name] - now for name, task in waiting.items() if not task.cancelling()), default=inf)
+        timeout = None if left == inf else left
+        await asyncio.wait(waiting.values(), timeout=timeout, return_when=asyncio.FIRST_COMPLETED)
+    await asyncio.gather(*under_way.values(), return_exceptions=True)

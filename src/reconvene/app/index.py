@@ -9,7 +9,7 @@ import json
 from typing import TYPE_CHECKING, NamedTuple
 
 from reconvene.core.facts.named_people import is_among
-from reconvene.errors import ReconveneError, UserError
+from reconvene.errors import ReconveneError, Refused
 from reconvene.ports import IndexRow
 
 if TYPE_CHECKING:
@@ -81,7 +81,8 @@ def page(log: EventLog, status: str | None, after: str, limit: int) -> Page:
     lacks one, and none shows one again. (Cursors of older releases have a time before it.)"""
     run = after.partition("Z/")[2] or after
     if after and log.index_row(run) is None:
-        raise UserError(f"{after!r} is no cursor of this list", hint="write the run that the page before ended with")
+        hint = "write the run that the page before ended with"
+        raise Refused(f"{after!r} is no cursor of this list", hint=hint, field="after")
     rows = log.index(status=status, after=run, limit=limit + 1 if limit else 0)
     shown = rows[: limit or None]
     return Page([read(log, row) for row in shown], shown[-1].run if len(rows) > len(shown) else "")

@@ -26,7 +26,7 @@ from reconvene.core.facts.ids import digest_of
 from reconvene.core.facts.state import EMPTY, RunState
 from reconvene.core.paths import safe_path, why_no_run_id
 from reconvene.core.shown.on_record import standing
-from reconvene.errors import Conflict, StoreError, UserError
+from reconvene.errors import Conflict, Refused, StoreError, UserError
 from reconvene.language import templates
 from reconvene.ports import Append, Clock, EventLog, Request, Workspace
 from reconvene.wire.pins import pin
@@ -184,12 +184,12 @@ class NewRuns:
         if not events:
             raise UserError(f"There is no run {run!r}.")
         if at < 0 or at > events[-1][0]:
-            raise UserError(
-                f"Run {run} has events 1 to {events[-1][0]}; {at} is not one of them.", hint=f"reconvene log {run}"
-            )
+            told = f"Run {run} has events 1 to {events[-1][0]}; {at} is not one of them."
+            raise Refused(told, hint=f"reconvene log {run}", field="at")
         prefix, state = rest_point(run, events[: at or len(events)])
         if not prefix:
-            raise UserError(f"Nothing had been started at event {at} of {run}.", hint=f"reconvene log {run}")
+            told = f"Nothing had been started at event {at} of {run}."
+            raise Refused(told, hint=f"reconvene log {run}", field="at")
         book = book_for(self._log, state.workflow, run)  # refuses what nobody could drive, before anything is written
         number = 1
         while True:

@@ -27,6 +27,7 @@ from reconvene.core.facts.book import Book
 from reconvene.core.facts.commands import AnswerCheckpoint, Answers, RemarkIn
 from reconvene.core.facts.rows import PendingAt
 from reconvene.core.facts.state import RunState
+from reconvene.core.person import rulings
 from reconvene.core.person.checkpoint import current_digest
 from reconvene.core.run.handle import handle
 from reconvene.core.shown import drafts, on_record, scope
@@ -34,6 +35,7 @@ from reconvene.errors import ReconveneError
 from reconvene.language.expressions import ExpressionError, evaluate
 
 _FARTHEST = 8  # phases without a stop that are looked at beyond the next one
+_MADE = (rulings.APPROVE, rulings.MAKE_AGAIN, rulings.EACH)  # after these, calls that waited are made
 _LIKELY: dict[str, object] = {"number": 1, "confirm": True, "agents": []}
 _WORDS = RemarkIn("To be looked at again.")  # what a person might say where an option wants their words
 
@@ -57,7 +59,7 @@ def with_outlook(
                 because=_because(option, review, session) if option.recommend else "",
                 against=against.why,
                 against_words=against.words,
-                final=_final(option, ahead, session.book),
+                final=_final(option, ahead, session),
             )
         )
     return replace(point, options=tuple(_alike(options)))
@@ -72,6 +74,8 @@ def _tried(session: Session, point: Checkpoint, option: Option, said: Sequence[R
     if option.remark == "required" and not words and not on_record.unheard(state):
         words = (_WORDS,)
     given = {**_likely(option.fields, {}), **_likely(point.fields, drafts.here(state, session.book))}
+    if point.attention and option.label == rulings.EACH:
+        given |= {one.field: "approve" for one in rulings.waiting(state)}
     command = AnswerCheckpoint(point.id, option.label, given, words, current_digest(state))
     try:
         return handle(state, command, session.now(), session.book).state
@@ -267,10 +271,15 @@ def _against_ending(state: RunState) -> Iterator[str]:
     yield f"the work so far stops here, with {files} file{'s' * (files != 1)}"
 
 
-def _final(option: Option, ahead: _Ahead | None, book: Book) -> str:
+def _final(option: Option, ahead: _Ahead | None, session: Session) -> str:
     """Who acts on the world cannot be undone; everything else can: by taking a round back, by a fork, by reopening."""
     if option.acts:
         return f"{', '.join(option.acts)} may act twice"
+    book, point = session.book, session.state.world.open
+    if point is not None and point.attention and option.label in _MADE:
+        tools = dict.fromkeys(one.call.tool for one in rulings.waiting(session.state) if one.call.effects)
+        if tools:
+            return f"what {', '.join(tools)} does stays done"
     agents = dict.fromkeys(agent for step in ahead.steps for agent in step) if ahead is not None else {}
     acting = [name for name in agents if name in book.workflow.agents and book.workflow.agents[name].effects]
     return f"{', '.join(acting)} acts on the world" if acting else ""

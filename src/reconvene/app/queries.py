@@ -23,7 +23,7 @@ from reconvene.app.views.written import Attempt
 from reconvene.core.facts.events import LateOutputArchived, RoundClosed, RoundUndone, Stretch
 from reconvene.core.facts.state import EMPTY, RunState, children_of
 from reconvene.core.shown import drafts, scope
-from reconvene.errors import UserError
+from reconvene.errors import Refused, UserError
 from reconvene.language.closest import closest
 from reconvene.material_ports import Document, SourceAt
 from reconvene.wire.event_json import to_json
@@ -211,17 +211,18 @@ def diff(engine: Engine, run: str, old: str = "", new: str = "") -> str:
         closed = [number for number in numbers if number > 0]
         before = trees[closed[-2]] if len(closed) > 1 else _Tree()
     else:
-        before = trees[_number(old, numbers)] if old else _Tree()
-    after = trees[_number(new, numbers)] if new else now
+        before = trees[_number(old, numbers, "old")] if old else _Tree()
+    after = trees[_number(new, numbers, "new")] if new else now
     own = _compare(engine, before.files, after.files)
     return own + difference(engine, engine.load(run), before.head, after.head)
 
 
-def _number(text: str, known: list[int]) -> int:
+def _number(text: str, known: list[int], field: str) -> int:
     match = re.fullmatch(r"[Rr]?(\d+)", text.strip())
     if not match or int(match[1]) not in known:
         rounds = ", ".join(str(number) for number in known)
-        raise UserError(f"{text!r} is not a round of this run (rounds: {rounds}).", hint="reconvene diff RUN 1..2")
+        told = f"{text!r} is not a round of this run (rounds: {rounds})."
+        raise Refused(told, hint="reconvene diff RUN 1..2", field=field)
     return int(match[1])
 
 
@@ -288,13 +289,14 @@ def _serial(own: list[Attempt], run: str, which: str) -> int:
         return own[-1].serial
     named = re.fullmatch(r"(?P<serial>[Rr])?(?P<number>\d{1,9})", which.strip())
     if named is None:
-        raise UserError(f"{which!r} is not a round.", hint=f"Write 2, or R7, as reconvene rounds {run} lists them.")
+        hint = f"Write 2, or R7, as reconvene rounds {run} lists them."
+        raise Refused(f"{which!r} is not a round.", hint=hint, field="round")
     number = int(named["number"])
     fitting = [one.serial for one in own if number == (one.serial if named["serial"] else one.round)]
     if not fitting:
         known = ", ".join(dict.fromkeys(f"R{one.serial} ({one.phase} {one.round})" for one in own[-8:]))
         who = f"{own[0].agent} wrote nothing" if len({one.agent for one in own}) == 1 else "nobody wrote anything"
-        raise UserError(f"In {run}, {who} in round {which.strip()}.", hint=f"There is: {known}")
+        raise Refused(f"In {run}, {who} in round {which.strip()}.", hint=f"There is: {known}", field="round")
     return fitting[-1]
 
 

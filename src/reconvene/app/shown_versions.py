@@ -128,14 +128,17 @@ def _bound(log: EventLog, state: RunState, command: _Decision, book: Book, user:
     before = found[-1].state
     own = own_since(log, before, state, command.by, user, anyway=command.anyway == current)
     if own is None:
-        raise stale("nothing was decided: what you saw is not what is open now; since then:", before, state, book)
+        may = own_since(log, before, state, command.by, user, anyway=True) is not None
+        told = "nothing was decided: what you saw is not what is open now; since then:"
+        raise stale(told, before, state, book, anyway=may)
     return replace(command, current=current, since=own)
 
 
-def stale(message: str, before: RunState, after: RunState, book: Book) -> StaleDecision:
+def stale(message: str, before: RunState, after: RunState, book: Book, *, anyway: bool = False) -> StaleDecision:
     """The refusal of a decision on what was there before, with the difference."""
     changes, now = difference(before, after, book), current_digest(after)
-    return StaleDecision(message, changes=changes, hint=f"reconvene show {after.run}, then decide again", now=now)
+    hint = f"reconvene show {after.run}, then decide again"
+    return StaleDecision(message, changes=changes, hint=hint, now=now, anyway=anyway)
 
 
 def own_since(

@@ -23,6 +23,16 @@ class PeopleConformance:
         assert people.everyone() == []
         assert people.find("ada") is people.by_account("ada") is people.by_token("rcv_", _NOW) is None
 
+    def test_each_change_is_another_moment_for_everybody(self) -> None:
+        people, other = self.open(), self.open()
+        people.add(ADA)
+        before = people.moment(), other.moment()
+        assert before == (people.moment(), other.moment())
+        people.change(Person("ada", "admin", ("finance",)))
+        now = people.moment(), other.moment()
+        assert now[0] != before[0]
+        assert now[1] != before[1]
+
     def test_what_is_known_of_a_token_is_told_to_who_has_it_as_long_as_it_admits(self) -> None:
         people = self.open()
         people.add(ADA)

@@ -165,6 +165,7 @@ def test_what_no_agent_was_shown_can_be_taken_back(reconvene: Command, parked: s
     [
         (("--reread", "FB-009", "--kind", "comment"), "has no remark 'FB-009'"),
         (("--reread", "FB-001", "--kind", "corection"), "'corection' is no kind of remark"),
+        (("--reread", "FB-001", "--to", "nobody"), "There is no agent 'nobody'"),
         (("text", "--kind", "comment"), "--level go with --reread ID"),
         (("text", "--withdraw", "FB-001"), "give one of them"),
         (("--withdraw", "FB-009"), "It has FB-001 to FB-001."),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import select
@@ -11,7 +12,7 @@ import ssl
 import subprocess
 import sys
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -136,6 +137,62 @@ def test_two_servers_on_one_home_drive_what_is_started_and_end_with_all_they_sta
         assert not any(server["token"] in text for text in printed)
         for file in (folder / ".reconvene").rglob("*"):
             assert not file.is_file() or server["token"].encode() not in file.read_bytes()
+
+
+def test_a_worker_whose_server_is_gone_lets_its_agent_finish_and_gives_the_run_back(
+    folder: Path, reconvene: Command
+) -> None:
+    """A server that is killed leaves pipes that nobody reads: no line into them breaks into what the worker is at."""
+    started, go_on = folder / "started", folder / "go-on"
+    for pipe in (started, go_on):
+        os.mkfifo(pipe)
+    script = f"cat >/dev/null; echo at work; echo >{started}; read line <{go_on}; echo told; echo written"
+    agents = {"writer": {"command": ["sh", "-c", script]}, "reviewer": {"command": ["echo", "reviewed"]}}
+    (folder / "slow.yaml").write_text(
+        f"name: slow\nagents: {json.dumps(agents)}\n"
+        "phases: [{id: draft, steps: [{agents: [writer]}, {agents: [reviewer]}], checkpoint: {}}]\n",
+        encoding="utf-8",
+    )
+    made = reconvene("new", "slow.yaml", "--json")
+    assert not made.code, made.err
+    run = str(made.object["run"])
+    worker = subprocess.Popen(
+        [sys.executable, "-m", "reconvene.doors.cli", "worker", "--json", "--attached"],
+        cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    )  # fmt: skip
+    started.read_text()  # opening the pipe waits for the agent
+    for stream in (worker.stdout, worker.stderr, worker.stdin):  # as the system closes them for who is killed
+        assert stream is not None
+        stream.close()
+    try:
+        assert any(reconvene("show", run, "--json").object["status"] == "paused" for _ in range(1000))  # it leaves
+        go_on.write_text("\n")
+        assert worker.wait(120) == 0
+    finally:
+        worker.kill()
+        worker.wait()
+    told = reconvene("log", run).out
+    assert "verdict=accepted" in told
+    assert "doubt" not in told
+    assert reconvene("worker", "--once").code == 0  # somebody else takes it up
+    assert reconvene("show", run, "--json").object["status"] == "waiting"
+
+
+def test_a_line_that_is_too_long_to_be_told_does_not_keep_the_driver_waiting() -> None:
+    from reconvene.doors.http.driving import Driving
+
+    told: list[Mapping[str, object]] = []
+
+    async def read() -> None:
+        lines = "print('x' * 3_000_000); print('{\"progress\": 1}')"
+        process = await asyncio.create_subprocess_exec(
+            sys.executable, "-S", "-c", lines, stdout=asyncio.subprocess.PIPE
+        )
+        await Driving([], told.append)._read(process)
+        assert await process.wait() == 0
+
+    asyncio.run(read())
+    assert told == [{"progress": 1}]
 
 
 def _post(server: dict[str, Any], path: str, body: bytes, more: dict[str, str] | None = None) -> Any:

@@ -158,6 +158,19 @@ def test_who_was_removed_or_demoted_since_does_not_count(home: Home) -> None:
     assert home.decide("cyd", "Approve").code == 0
 
 
+def test_somebody_new_of_a_removed_name_has_chosen_nothing_and_chooses_themselves(home: Home) -> None:
+    home.decide("cyd", "Approve")
+    home.reconvene("people", "remove", "cyd")
+    home.reconvene("people", "add", "cyd", "--role", "decider", "--team", "finance")
+    del home.tokens["cyd"]
+    assert "cyd chose Approve, and may not decide any more: it does not count" in home.by("bob", "show", RUN).out
+    assert home.decide("bob", "Approve").code == 3
+    assert home.events("DecisionRecorded") == []
+    assert home.decide("cyd", "Approve").code == 0, "their own choice, the same as that of who had the name"
+    (decision,) = home.events("DecisionRecorded")
+    assert decision["approved"] == ["bob", "cyd"]
+
+
 def test_what_an_approver_said_is_taken_back_by_nobody_while_it_counts(home: Home) -> None:
     home.decide("ada", "Approve", "--feedback", "Only without VAT.")
     for name, why in (("rex", "FB-001 is ada's"), ("ada", "goes with what ada chose")):

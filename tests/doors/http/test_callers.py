@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, MutableMapping
 from contextlib import closing
 from html import unescape
 from pathlib import Path
+from typing import Any
 
 import pytest
 from starlette.testclient import TestClient
@@ -14,6 +16,7 @@ from starlette.testclient import TestClient
 from reconvene.desk_ports import Desk
 from reconvene.desk_wiring import open_desk
 from reconvene.doors.http import callers as module
+from reconvene.doors.http import live
 from reconvene.doors.http.callers import COOKIE, Callers
 from reconvene.doors.web.app import application
 from reconvene.people_ports import People, Person
@@ -159,6 +162,45 @@ def test_revoking_a_token_ends_what_was_opened_with_it(made: Ground, people: Set
         client.cookies.clear()
         assert client.get("/api/v1/me", headers={"authorization": f"Bearer {token}"}).status_code == 401
         assert client.get("/api/v1/me", headers={"authorization": f"Bearer {other}"}).status_code == 200
+
+
+def test_a_stream_ends_with_the_right_of_who_listens(
+    made: Ground, desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing else happens, nobody looks again by the clock: the revocation alone ends it."""
+    monkeypatch.setattr(module, "_FRESH", 3600.0)
+    monkeypatch.setattr(live, "_BEAT", 3600.0)
+    run, people = made.parked(), open_people(made.home)
+    people.add(Person("ada", "admin"))
+    known, token = people.issue("ada", "", _THEN, _LATER)
+
+    async def listen() -> list[bytes]:
+        service = service_of(made)
+        app = application(service, Callers("Olga", desk, open_people(made.home)), [HOST])
+        told, going = list[bytes](), asyncio.Event()
+        path = f"/api/v1/runs/{run}/stream"
+        headers = [(b"host", HOST.encode()), (b"authorization", f"Bearer {token}".encode())]
+        scope = {"type": "http", "method": "GET", "path": path, "raw_path": path.encode(), "query_string": b"",
+                 "headers": headers, "scheme": "http", "http_version": "1.1", "client": ("127.0.0.1", 1),
+                 "server": ("127.0.0.1", 7467), "root_path": ""}  # fmt: skip
+
+        async def receive() -> dict[str, object]:
+            await asyncio.Event().wait()
+            return {}
+
+        async def send(message: MutableMapping[str, Any]) -> None:
+            told.append(message.get("body", b""))
+            if b"CheckpointOpened" in told[-1]:
+                going.set()
+
+        serving = asyncio.create_task(app(scope, receive, send))
+        await going.wait()
+        people.revoke(known.id, _THEN)
+        await asyncio.wait_for(serving, 60)
+        await service.close()
+        return told
+
+    assert b"event: ended" in b"".join(asyncio.run(listen()))
 
 
 def test_who_was_demoted_or_removed_a_moment_ago_changes_nothing(

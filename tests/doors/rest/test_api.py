@@ -163,6 +163,20 @@ def test_a_remark_that_came_meanwhile_is_told_once_and_deciding_anyway_is_on_rec
     assert shown["decisions"][-1]["since"] == ["FB-001"]
 
 
+def test_deciding_anyway_is_not_offered_where_it_cannot_help(made: Ground, client: TestClient) -> None:
+    """The run is at another checkpoint by now: nobody decides that by what was shown at the one before."""
+    run, ada, bob = made.parked(), made.person("ada"), made.person("bob")
+    version = at(client, made, run)
+    assert decide(client, bob, run, version, option="Go on")[0] == 200
+    made.drive(run)
+    status, told = decide(client, ada, run, version)
+    assert (status, "anyway" in told.get("hint", "")) == (409, False)
+    page = client.get(f"/runs/{run}/decide", headers=made.person("ada", cookie=True)).text
+    form = {"option": "Go on", "version": version.strip('"'), "checkpoint": "C1"}
+    page = client.post(f"/runs/{run}/decide", data=form, headers=made.person("ada", cookie=True)).text
+    assert 'name="anyway"' not in page
+
+
 @pytest.mark.parametrize(
     ("body", "field"),
     [
@@ -219,7 +233,7 @@ def test_what_one_of_several_says_and_answers_is_shown_to_the_next_once(made: Gr
     assert "ada chose “Pay” with amount: 5" in told["changes"]
     page = client.get(f"/runs/{run}/decide", headers=proved(made, "bob", cookie=True)).text
     assert "chose “Pay” (amount: 5)" in page
-    assert ">5</textarea>" in page, "the field begins with what bob would agree to"
+    assert "ada: 5. Left open, yours is the same." in page, "bob reads what he would agree to"
     assert decide(client, bob, run, version, option="Pay", anyway=told["version"])[0] == 200
     taken = client.get(f"{API}/runs/{run}", headers=bob).json()["decisions"][-1]
     assert (taken["approved"], taken["answers"], taken["since"]) == (["ada", "bob"], {"amount": "5"}, ["FB-001"])
@@ -367,13 +381,15 @@ def test_two_requests_with_one_key_at_once_are_told_apart_from_a_stale_decision(
         ("GET", "/runs/RUN/outputs?round=abc", None, "round"),
         ("POST", "/runs/RUN/fork", {}, "at"),
         ("POST", "/runs/RUN/fork", {"at": 1, "on": 2}, "on"),
-        ("POST", "/runs/RUN/reopen", {}, "run"),
+        ("POST", "/runs/RUN/fork", {"at": 999}, "at"),
+        ("GET", "/runs/RUN/outputs?agent=writer&round=9", None, "round"),
+        ("POST", "/runs/RUN/reopen", {}, None),  # nothing of what was sent is at fault: the run has not ended
         ("POST", "/runs/RUN/remarks", {"remarks": [{"text": "a", "target": "nobody"}]}, "target"),
         ("POST", "/runs/RUN/remarks", {"remarks": [{"text": "a", "x": "b"}]}, "remarks[0].x"),
     ],
 )
 def test_whatever_is_asked_for_what_does_not_fit_is_named(
-    made: Ground, client: TestClient, method: str, path: str, body: object, field: str
+    made: Ground, client: TestClient, method: str, path: str, body: object, field: str | None
 ) -> None:
     address = f"{API}{path.replace('RUN', made.parked())}"
     told = client.request(method, address, json=body, headers=made.person("ada"))

@@ -57,6 +57,7 @@ def test_the_document_tells_of_every_operation(described: Described) -> None:
     assert set(described.operations) == {one.name for one in OPERATIONS}
 
 
+@pytest.mark.hypothesis  # made of examples, though pytest cannot see it: `make torture` picks it by this
 @pytest.mark.parametrize("mode", [GenerationMode.POSITIVE, GenerationMode.NEGATIVE], ids=["good", "bad"])
 @pytest.mark.parametrize("name", [one.name for one in OPERATIONS if one.name not in _LASTING])
 def test_requests_are_answered_as_the_document_says(described: Described, name: str, mode: GenerationMode) -> None:

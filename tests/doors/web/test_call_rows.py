@@ -10,9 +10,11 @@ import pytest
 from starlette.datastructures import FormData
 from starlette.testclient import TestClient
 from tests.browser.furnished import CALLS, STOPS, furnish, wait_at_a_call
+from tests.browser.serving import engine_of
 from tests.doors.web.conftest import Desk, Sit
 from tests.doors.web.test_drafts import Tab
 
+from reconvene.app import measures, outlook, queries
 from reconvene.doors.http.refusals import WrongField
 from reconvene.doors.web.calls_view import Argument, CallView, answered, only_changed
 from reconvene.doors.web.calls_view import _shown as shown_arguments
@@ -28,6 +30,7 @@ def waiting(tmp_path: Path, sit: Sit) -> Desk:
 
 
 def test_what_is_typed_in_the_rows_is_kept_and_the_receipt_says_what_was_decided_of_each(waiting: Desk) -> None:
+    _what_follows_is_estimated_and_what_stays_done_is_said(waiting)
     client: TestClient = waiting.client
     client.headers["origin"] = str(client.base_url).rstrip("/")
     client.follow_redirects = False
@@ -47,6 +50,25 @@ def test_what_is_typed_in_the_rows_is_kept_and_the_receipt_says_what_was_decided
     assert "Because it\ndeletes everything" in unescape(again.html)
     assert re.search(r"wants \w+", again.text)
     assert Tab(client, CALLS).left == ["In the box"]
+
+
+def _what_follows_is_estimated_and_what_stays_done_is_said(waiting: Desk) -> None:
+    engine = engine_of(waiting.home)
+    point = queries.standing(engine, CALLS).checkpoint
+    assert point is not None
+    shown = outlook.with_outlook(engine, CALLS, point, measures.review(engine, CALLS))
+    engine.log.close()
+    takes = {one.label: one.takes.agents if one.takes else None for one in shown.options}
+    assert takes == {
+        "Approve": ("worker",), "Refuse": ("worker",), "Decide each call": ("worker",), "Go on without it": ("worker",),
+        "Stop the run": (),
+    }  # fmt: skip
+    assert [one.label for one in shown.options if "stays done" in one.final] == ["Approve", "Decide each call"]
+    html = waiting.get(f"/runs/{CALLS}/decide")
+    row = html.partition("Decide each call</a>")[2].partition("</div>")[0]
+    assert "1 agent call" in row or "minute" in row
+    head = html.partition("the others go on")[2].partition("</small>")[0]
+    assert "minute" in head
 
 
 def test_a_character_that_a_form_cannot_show_is_written_out_and_stays_in_the_call() -> None:

@@ -53,6 +53,23 @@ def test_a_plain_form_decides_and_leads_to_a_receipt(made: Ground, browser: Test
     assert (taken.option, taken.by, taken.door) == ("Go on", ANN, "browser")
 
 
+def test_nobody_is_told_of_no_open_remarks_above_those_that_are(made: Ground, browser: TestClient) -> None:
+    run = made.parked()
+    assert "no open remarks" in browser.get(f"/runs/{run}/decide").text
+    made.engine.submit(run, c.AddRemark(c.RemarkIn("Shorter, please."), "bob"))
+    html = browser.get(f"/runs/{run}/decide").text
+    assert "1 remark, 1 open" in html
+    assert "no open remarks" not in html
+
+
+def test_who_is_here_can_sign_out_from_every_page(made: Ground, browser: TestClient) -> None:
+    run = made.parked()
+    for path in ("/", f"/runs/{run}", f"/runs/{run}/decide", "/figures"):
+        page = browser.get(path).text
+        assert '<form method="post" action="/leave"><button class="btn">Sign out</button></form>' in page
+    assert browser.post("/leave").headers["location"] == "/enter"
+
+
 def test_approved_with_a_note_the_note_is_a_remark(made: Ground, browser: TestClient) -> None:
     run = made.parked()
     html = browser.get(f"/runs/{run}/decide").text

@@ -28,6 +28,17 @@ def test_every_workflow_can_be_chosen_and_has_a_form(own_desk: Desk) -> None:
         assert "Start the run" in own_desk.get(one)
 
 
+def test_a_workflow_whose_agents_are_recorded_says_so_before_the_start(own_desk: Desk) -> None:
+    page = own_desk.get("/new?workflow=quality-gate")
+    assert "Plays a recording." in page
+    assert "All agents of this workflow answer from what was recorded." in page
+    assert 'name="model.developer"' not in page, "nobody else can be asked in their place"
+    assert 'placeholder="{&#34;name&#34;: &#34;checkout&#34;' in page, "as one would write it"
+    ready = send(own_desk, 200, workflow="quality-gate", act="check")
+    assert "It plays what is recorded: no model is asked." in ready
+    assert "Plays a recording" not in own_desk.get("/new?workflow=brainstorm")
+
+
 def test_a_look_starts_nothing_and_keeps_what_was_typed(own_desk: Desk) -> None:
     page = Parsed(send(own_desk, 200, workflow="brainstorm", act="check", input__description=WANTED))
 

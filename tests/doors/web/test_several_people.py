@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from reconvene.app import queries
 from reconvene.core.facts import commands as c
 from reconvene.core.facts.actors import Actor
 from reconvene.doors.web.several_people import what_yours_would_be
+from reconvene.settings import system_user
 from reconvene.wire.workflow_file import parse_workflow
 from served_home import Ground, ground
 
@@ -29,6 +31,21 @@ phases:
 """
 
 
+_SORT = """
+name: sort
+agents: {writer: {}}
+phases:
+  - id: plan
+    agents: [writer]
+    checkpoint:
+      question: How bad is it?
+      fields: [{id: severity, type: choice, options: [low, high], prompt: How severe?, default: low}]
+      options:
+        - {label: Approve, needs: 2, fields: [{id: sum, prompt: How much?}, {id: sure, type: confirm, prompt: Sure?}]}
+        - {label: Stop, then: {end: stopped}}
+"""
+
+
 @pytest.fixture
 def made(tmp_path: Path) -> Iterator[Ground]:
     with ground(tmp_path) as found:
@@ -40,11 +57,13 @@ def _run(made: Ground, needs: int) -> str:
     return made.parked()
 
 
-def _choose(made: Ground, run: str, name: str, option: str = "Approve") -> None:
+def _choose(
+    made: Ground, run: str, name: str, option: str = "Approve", fields: dict[str, object] | None = None
+) -> None:
     point = made.state(run).world.open
     assert point is not None
     actor = Actor(name, "decider", served=True)
-    made.engine.submit(run, c.AnswerCheckpoint(point.id, option, by=name), actor=actor)
+    made.engine.submit(run, c.AnswerCheckpoint(point.id, option, fields or {}, by=name), actor=actor)
 
 
 def _told(made: Ground, run: str, name: str, *, may: bool = True) -> str:
@@ -94,3 +113,67 @@ def test_who_cannot_decide_is_told_nothing_of_their_own_choice(made: Ground) -> 
             assert "You would be" not in html
             assert "Yours may" not in html
             assert "Decides version" not in html
+
+
+def test_what_another_answered_stands_beside_the_field_and_never_in_it(made: Ground) -> None:
+    made.workflow = parse_workflow(_SORT)
+    run = made.parked()
+    _choose(made, run, "ada", fields={"severity": "high", "sum": "4711", "sure": True})
+    with made.serving() as client:
+        client.headers.update(made.person("bob", cookie=True))
+        html = client.get(f"/runs/{run}/decide").text
+        point = queries.standing(made.engine, run).checkpoint
+        assert point is not None
+        for said in ("ada: high.", "ada: 4711.", "ada: Yes."):
+            assert f"{said} Left open, yours is the same." in html
+        assert ">4711</textarea>" not in html
+        filled = [line for line in html.splitlines() if 'name="field:' in line and " checked" in line]
+        assert filled == []
+        form = {"option": "Approve", "version": point.digest, "checkpoint": point.id}
+        assert client.post(f"/runs/{run}/decide", data=form, follow_redirects=False).status_code == 303
+    taken = made.state(run).record.decisions[1]
+    assert len(taken.approved) == 2
+    assert json.loads(made.engine.log.artefact(taken.fields)) == {"severity": "high", "sum": "4711", "sure": True}
+
+
+def test_who_has_answered_finds_their_own_answer_in_the_field(made: Ground) -> None:
+    made.workflow = parse_workflow(_SORT)
+    run = made.parked()
+    _choose(made, run, "ada", fields={"severity": "high", "sum": "4711", "sure": True})
+    with made.serving() as client:
+        client.headers.update(made.person("ada", cookie=True))
+        html = client.get(f"/runs/{run}/decide").text
+    assert ">4711</textarea>" in html
+    assert "yours is the same" not in html
+    assert any('value="high"' in line and " checked" in line for line in html.splitlines())
+
+
+def test_the_receipt_of_a_choice_that_needs_others_has_the_notes(made: Ground) -> None:
+    run = _run(made, 2)
+    with made.serving() as client:
+        point = queries.standing(made.engine, run).checkpoint
+        assert point is not None
+        made.engine.submit(run, c.Assign(point.id, (system_user(), "bob"), "Olga"))
+        point = queries.standing(made.engine, run).checkpoint
+        assert point is not None
+        client.headers.update(made.person(system_user(), cookie=True))
+        words = {"option": "Approve", "version": point.digest, "checkpoint": point.id, "words": "Only without VAT."}
+        at = client.post(f"/runs/{run}/decide", data=words, follow_redirects=False).headers["location"]
+        page = client.get(at).text
+    assert "It needs somebody else, too" in page
+    assert "Only without VAT." in page
+    assert "With 1 note" in page
+
+
+def test_a_viewer_is_not_asked_to_answer(made: Ground) -> None:
+    made.workflow = parse_workflow(_SORT)
+    run = made.parked()
+    with made.serving() as client:
+        for role, asked in (("viewer", False), ("decider", True)):
+            client.headers.update(made.person("vic", role, cookie=True))  # type: ignore[arg-type]
+            html = client.get(f"/runs/{run}/decide").text
+            assert ("Needs you" in html) is asked
+            assert (">Answer</a>" in html) is asked
+            fields = [line for line in html.splitlines() if 'name="field:' in line]
+            assert fields
+            assert all((" disabled" in line) is not asked for line in fields)

@@ -21,12 +21,12 @@ from reconvene.core.person.lookalikes import skeleton
 from reconvene.errors import StoreError, UserError
 from reconvene.people_ports import Person, Token
 
-_VERSION = 1  # of the layout below
+_VERSION = 2  # of the layout below
 _BUSY = 20.0  # seconds that another process may take
 _PREFIX = "rcv_"  # by which scanners of secrets know one
 _LAYOUT = """
 CREATE TABLE people (
-    name TEXT PRIMARY KEY, role TEXT NOT NULL, teams TEXT NOT NULL, account TEXT UNIQUE
+    name TEXT PRIMARY KEY, role TEXT NOT NULL, teams TEXT NOT NULL, account TEXT UNIQUE, since TEXT NOT NULL DEFAULT ''
 ) WITHOUT ROWID;
 CREATE TABLE tokens (
     id TEXT PRIMARY KEY, person TEXT NOT NULL REFERENCES people ON DELETE CASCADE, digest BLOB NOT NULL UNIQUE,
@@ -34,7 +34,8 @@ CREATE TABLE tokens (
 ) WITHOUT ROWID;
 CREATE INDEX tokens_person ON tokens (person);
 """
-_PERSON = "SELECT name, role, teams, coalesce(account, '') FROM people"
+_STEPS = {1: "ALTER TABLE people ADD COLUMN since TEXT NOT NULL DEFAULT ''"}  # from a layout to the next
+_PERSON = "SELECT name, role, teams, coalesce(account, ''), since FROM people"
 _TOKEN = "SELECT id, person, label, made, expires, revoked FROM tokens"
 
 
@@ -44,6 +45,7 @@ class SqlitePeople:
     def __init__(self, path: str) -> None:
         self._path = path
         self._made: sqlite3.Connection | None = None
+        self._changes = 0
 
     def everyone(self) -> list[Person]:
         return [_person(row) for row in self._rows(f"{_PERSON} ORDER BY name")]
@@ -74,7 +76,7 @@ class SqlitePeople:
                 )
             _require_unlike(database, person.name)
             _require_free(database, person)
-            database.execute("INSERT INTO people VALUES (?, ?, ?, ?)", _row(person))
+            database.execute("INSERT INTO people VALUES (?, ?, ?, ?, ?)", (*_row(person), person.since))
 
     def change(self, person: Person) -> None:
         with self._writing() as database:
@@ -115,6 +117,10 @@ class SqlitePeople:
             database.execute("UPDATE tokens SET revoked = ? WHERE id = ? AND revoked = ''", (now, token))
             return Token(*database.execute(f"{_TOKEN} WHERE id = ?", (token,)).fetchone())
 
+    def moment(self) -> object:
+        """SQLite counts what other connections change; what this one does is counted here."""
+        return self._changes, *self._rows("PRAGMA data_version")
+
     def close(self) -> None:
         if self._made is not None:
             self._made.close()
@@ -140,6 +146,7 @@ class SqlitePeople:
                 database.execute("ROLLBACK")
                 raise
             database.execute("COMMIT")
+            self._changes += 1
         except (sqlite3.Error, OSError, UnicodeError) as error:
             raise store_error(error, self._path) from error
 
@@ -155,12 +162,13 @@ class SqlitePeople:
 def _lay_out(database: sqlite3.Connection, path: str) -> None:
     for line in ("PRAGMA foreign_keys=ON", "PRAGMA synchronous=FULL", "PRAGMA secure_delete=ON"):
         database.execute(line)
-    if not _version(database):
+    if _version(database) < _VERSION:
         database.execute("BEGIN IMMEDIATE")
-        if not _version(database):  # nobody else has done it meanwhile
-            for statement in filter(str.strip, _LAYOUT.split(";\n")):
-                database.execute(statement)
-            database.execute(f"PRAGMA user_version={_VERSION}")
+        was = _version(database)  # somebody else may have done it meanwhile
+        steps = _LAYOUT.split(";\n") if not was else [_STEPS[one] for one in range(was, _VERSION)]
+        for statement in filter(str.strip, steps):
+            database.execute(statement)
+        database.execute(f"PRAGMA user_version={max(was, _VERSION)}")
         database.execute("COMMIT")
     if _version(database) != _VERSION:
         raise StoreError(
@@ -218,9 +226,9 @@ def _row(person: Person) -> tuple[str, str, str, str | None]:
 
 
 def _person(row: tuple[str, ...]) -> Person:
-    name, role, teams, account = row
+    name, role, teams, account, since = row
     known: Role = next((one for one in ROLES if one == role), "viewer")
-    return Person(name, known, tuple(teams.split()), account)
+    return Person(name, known, tuple(teams.split()), account, since)
 
 
 def _digest(token: str) -> bytes:

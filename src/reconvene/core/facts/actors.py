@@ -20,6 +20,7 @@ class Actor(Struct, frozen=True):
     role: Role | Literal["", "unknown"] = ""  # "" = nobody is set up: everybody may do everything
     teams: tuple[str, ...] = ()
     served: bool = False  # a process acts for them that they did not start: it signs with its own key, on their behalf
+    since: str = ""  # when they came; what somebody of this name did before is not theirs
 
     def may(self, role: Role) -> bool:
         if not self.role:

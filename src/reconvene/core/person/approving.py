@@ -85,11 +85,12 @@ def assign(tx: Transaction, command: c.Assign) -> None:
 
 
 def barred(state: RunState, person: Callable[[str], Actor]) -> tuple[str, ...]:
-    """Of those who chose, who may not decide any more. `person`: who somebody of this name is now."""
+    """Of those who chose, who may not decide any more. `person`: who somebody of this name is now. Who was added since
+    is another, whatever their name."""
     able = {
         one.user
         for one in state.world.pending.approvals
-        if (actor := person(one.user)).may("decider") and is_one_of_them(state, actor)
+        if (actor := person(one.user)).may("decider") and is_one_of_them(state, actor) and actor.since <= one.at
     }
     return tuple(one.user for one in state.world.pending.approvals if one.user not in able)
 
@@ -106,7 +107,7 @@ def with_earlier_answers(
     """What is not answered is as this person answered it before; else as those did who chose the same option, where
     that was shown. Nobody is recorded with answers that they neither gave nor saw."""
     same = [one for one in counting(tx.state, command.barred) if one.option == offered.label]
-    mine = next((one for one in tx.state.world.pending.approvals if one.user == tx.user), None)
+    mine = _own(tx, command)
     if mine is not None and mine.option == offered.label:
         own = answers_of(tx.book, mine)
         if mine not in same:  # what the checkpoint itself asks may have been answered otherwise since
@@ -156,7 +157,7 @@ def approved(
         return (*others, tx.user)
     ids = add_remarks(tx, command.remarks, command.by, command.door)
     notes, version = _without_own(tx)
-    mine = next((one for one in tx.state.world.pending.approvals if one.user == tx.user), None)
+    mine = _own(tx, command)
     if not notes and mine is not None and (mine.choice, mine.version) == (choice, version):
         return ()  # said already
     tx.emit(
@@ -178,6 +179,12 @@ def approved(
         )
     )
     return ()
+
+
+def _own(tx: Transaction, command: c.AnswerCheckpoint) -> e.ApprovalRecorded | None:
+    """What this person chose before: they, and not somebody who had their name."""
+    chose = (one for one in tx.state.world.pending.approvals if one.user == tx.user)
+    return next((one for one in chose if one.user not in command.barred), None)
 
 
 def _without_own(tx: Transaction) -> tuple[tuple[str, ...], str]:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from msgspec.structs import replace
 
 from reconvene.core import kit_finder
+from reconvene.core.definition.workflow import Workflow
 from reconvene.core.extensions import Reading
 from reconvene.core.facts import commands as c
 from reconvene.core.facts import events as e
@@ -90,7 +91,9 @@ def read_again(tx: Transaction, command: c.ReadRemark) -> None:
         by = tx.state.record.withdrawn[remark.number]
         raise Refused(f"{remark.id} was taken back{f' by {by}' if by else ''}: there is nothing to read in it.")
     if command.kind is not None and command.kind not in kinds:
-        raise Refused(f"{command.kind!r} is no kind of remark.", hint=f"Kinds: {', '.join(kinds)}.")
+        raise Refused(f"{command.kind!r} is no kind of remark.", hint=f"Kinds: {', '.join(kinds)}.", field="kind")
+    if command.target and not command.model:
+        require_addressee(tx.book.workflow, command.target)
     meant = c.RemarkIn(
         remark.text,
         remark.kind if command.kind is None else command.kind,
@@ -124,6 +127,20 @@ def read_again(tx: Transaction, command: c.ReadRemark) -> None:
     before = tx.state.record.readings.get(remark.number)
     if before is None or replace(before, at=event.at) != event:
         tx.emit(event)
+
+
+def require_addressee(workflow: Workflow, target: str) -> None:
+    """Whom a person names as those whom a remark is for: agents of the workflow. Words within what they said, such as
+    "reaction to the board: …", name nobody here, and are left as they are."""
+    known = {_as_name(name) for name in workflow.agents}
+    for one in filter(None, map(str.strip, target.split(","))):
+        if _as_name(one.removeprefix("@")) not in known:
+            there = ", ".join(workflow.agents) or "none"
+            raise Refused(f"There is no agent {one!r} in {workflow.name}.", hint=f"there is: {there}", field="target")
+
+
+def _as_name(text: str) -> str:
+    return " ".join(text.replace("_", " ").replace("-", " ").split()).casefold()
 
 
 def _weighed(read: Reading, level: str, by: str, why: str = "") -> Reading:

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from reconvene.authority import require_person
 from reconvene.core.facts.actors import ROLES
 from reconvene.core.person.permitted import require_role
+from reconvene.desk_wiring import forget_person
 from reconvene.doors.cli.common import Call, answer, command, note, open_engine, put, put_json, put_table
 from reconvene.doors.cli.text import clean
 from reconvene.doors.shared.people_words import one_word
@@ -72,9 +73,8 @@ def add(call: Call, name: str, role: str, teams: tuple[str, ...], account: str |
     also says who the people are, hands checkpoints over and deletes runs. From the first person on, whoever is not
     among the people can only read.
     """
-    person = Person(
-        one_word("a name", name), next(one for one in ROLES if one == role), _teams(teams), _account(account)
-    )
+    known = next(one for one in ROLES if one == role)
+    person = Person(one_word("a name", name), known, _teams(teams), _account(account), SystemClock().now())
     with closing(_opened(call, "to say who the people are")) as people:
         people.add(person)
         if not any(one.role == "admin" for one in people.everyone()):
@@ -114,10 +114,14 @@ def change(call: Call, name: str, role: str | None, teams: tuple[str, ...], no_t
 @command("Example:\n  reconvene people remove ada")
 @click.argument("name")
 def remove(call: Call, name: str) -> int:
-    """Remove NAME from the people of this home. Their tokens admit nobody any more. What they did stays on record."""
+    """Remove NAME from the people of this home. Their tokens admit nobody any more. What they did stays on record.
+
+    What they prepared and did not send is dropped. Whoever is added by this name later is somebody else.
+    """
     with closing(_opened(call, "to say who the people are")) as people:
         person = _known(people, name)
         people.remove(name)
+        forget_person(call.home, name)
     return answer(call, {"removed": to_builtins(person)}, f"{name} is none of the people here any more")
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from reconvene.doors.cli.common import Call
     from reconvene.ports import EventLog
 
-_LAST = 5.0  # seconds that the command stays for messages when its runs have stopped; the rest stays in the outbox
+_LAST = 5.0  # seconds that a destination has for a message when the runs have stopped; the rest stays in the outbox
 
 
 @contextmanager
@@ -54,7 +54,7 @@ async def keep_until(leaving: asyncio.Event, deliverer: Deliverer) -> None:
     """Deliver until told to leave, and then for a moment more."""
     import asyncio
 
-    keeping = asyncio.create_task(deliverer.keep(leaving, note))
+    keeping = asyncio.create_task(deliverer.keep(leaving, note, _LAST))
     await leaving.wait()
     await asyncio.wait([keeping], timeout=_LAST)
     keeping.cancel()

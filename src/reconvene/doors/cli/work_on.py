@@ -11,6 +11,7 @@ import click
 
 from reconvene.authority import require_person
 from reconvene.doors.cli.common import BY, Call, command, note, open_home
+from reconvene.doors.cli.heard_or_not import HeardOrNot, errors_heard_or_not
 from reconvene.doors.cli.text import clean, one_line, to_json
 from reconvene.errors import ReconveneError
 
@@ -60,7 +61,7 @@ def worker(call: Call, slots: int, once: bool, drain: float, attached: bool) -> 
     require_person("to drive runs")
     engine = open_home(call)
     shows = _Shows(call, engine, attached=attached)
-    with for_us_only(drawn=False), asyncio.Runner() as loop:
+    with errors_heard_or_not(), for_us_only(drawn=False), asyncio.Runner() as loop:
         try:
             loop.run(_work(call, engine, shows, slots, drain, once=once, attached=attached))
         finally:
@@ -88,8 +89,8 @@ async def _work(
         if stops == 1:
             _leave(works, loop, drain)
         elif stops == 2:
-            note("agents at work are being cancelled (once more leaves at once)")
             works.leave(now=True)
+            note("agents at work are being cancelled (once more leaves at once)")
         else:
             end_own(engine.runner)
             os._exit(_KILLED)
@@ -125,9 +126,11 @@ def _listen(works: Worker, loop: AbstractEventLoop, stop: Callable[[], None]) ->
 def _leave(works: Worker, loop: AbstractEventLoop, drain: float) -> None:
     if works.at_work:
         names = ", ".join(works.at_work)
-        note(f"stopping: {names} may finish what their agents are at, for {drain:g} s (Ctrl-C again cancels them)")
+        works.leave()
         loop.call_later(drain, lambda: works.leave(now=True))
-    works.leave()
+        note(f"stopping: {names} may finish what their agents are at, for {drain:g} s (Ctrl-C again cancels them)")
+    else:
+        works.leave()
 
 
 def _permit(call: Call, engine: Engine) -> Callable[[str], None]:
@@ -152,8 +155,9 @@ class _Shows:
         self._call = call
         self._engine = engine
         self._attached = attached  # whoever started this process shows also what agents are at
+        self._out: TextIO | HeardOrNot
         try:
-            self._out: TextIO = os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="utf-8")
+            self._out = HeardOrNot(os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="utf-8"))
         except (OSError, ValueError):  # no real file, as in tests
             self._out = sys.stdout
 

@@ -19,6 +19,7 @@ from reconvene.app.views.projections import remarks as as_shown
 from reconvene.core.facts import commands as c
 from reconvene.core.facts.events import Lines, RemarkAdded
 from reconvene.core.kit_finder import reader
+from reconvene.core.person.remarking import require_addressee
 from reconvene.doors.http.refusals import Missing, WhichVersion, WrongField
 from reconvene.doors.http.service import recorded
 from reconvene.doors.shared.fields import answer_in, wrong
@@ -308,7 +309,6 @@ async def read_remark(service: Service, caller: Caller, run: str, id: str, chang
 
     def work(engine: Engine) -> Told:
         _require_remark(engine, run, id)
-        require_target(engine, run, changes.get("target") or "")
         command = c.ReadRemark(id, **{name: value for name, value in changes.items() if value is not None})
         recorded(engine, caller, run, replace(command, by=caller.name, door=caller.door))
         return _told(engine, run, [id])
@@ -353,7 +353,7 @@ def _remark(engine: Engine, run: str, one: Said) -> c.RemarkIn:
     kinds = reader(workflow.kits)
     if one.kind and one.kind not in kinds.kinds:
         raise WrongField("kind", f"{one.kind!r} is no kind of remark", hint=f"kinds: {', '.join(kinds.kinds)}")
-    require_target(engine, run, one.target)
+    require_addressee(workflow, one.target)
     made = c.RemarkIn(one.text.strip(), one.kind) if one.kind else kinds.typed(one.text)
     own = {name: value for name in ("target", "was", "now", "level") if (value := getattr(one, name))}
     about = _lines(engine, run, one)
@@ -361,15 +361,6 @@ def _remark(engine: Engine, run: str, one: Said) -> c.RemarkIn:
         own |= {"lines": about.name}
     made = replace(made, **own)
     return replace(made, on=about) if about is not None else made
-
-
-def require_target(engine: Engine, run: str, target: str) -> None:
-    """Whom a remark is for: agents of the run, "" = everybody."""
-    agents = tuple(engine.session(run).book.workflow.agents)
-    known = {name.casefold() for name in agents}
-    for name in filter(None, (part.strip() for part in target.split(","))):
-        if name.removeprefix("@").casefold() not in known:
-            raise WrongField("target", f"{run} has no agent {name!r}", hint=f"there is: {', '.join(agents) or 'none'}")
 
 
 def _lines(engine: Engine, run: str, one: Said) -> Lines | None:

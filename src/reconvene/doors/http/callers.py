@@ -46,6 +46,7 @@ class Caller(Struct, frozen=True):
     teams: tuple[str, ...] = ()
     by_cookie: bool = False
     listed: bool = False  # one of the people of the home; else the owner of the server
+    since: str = ""  # when they were added
     request: Request | None = None  # what they ask for by a key of theirs: it is carried out once
 
     @property
@@ -55,7 +56,7 @@ class Caller(Struct, frozen=True):
     @property
     def actor(self) -> Actor | None:
         """As whom they act; None = as the account of the server."""
-        return Actor(self.name, self.role, self.teams, served=True) if self.listed else None
+        return Actor(self.name, self.role, self.teams, True, self.since) if self.listed else None
 
     def may(self, role: Role) -> bool:
         return ROLES.index(self.role) >= ROLES.index(role)
@@ -89,6 +90,7 @@ class Callers:
         self.link = secrets.token_urlsafe(32)
         self._tickets: dict[str, float] = {}
         self._known: dict[str, tuple[float, Caller | None]] = {}  # by hash of what they showed
+        self._known_at: object = None  # the moment of the people at which that was looked up
 
     # --- entering and leaving ---
 
@@ -100,6 +102,10 @@ class Callers:
     @property
     def are_set_up(self) -> bool:
         return self._people is not None and bool(self._people.everyone())
+
+    def moment(self) -> object:
+        """Another one whenever somebody's rights may have changed."""
+        return self._people.moment() if self._people is not None else None
 
     def admit(self, given: str) -> str:
         """What the browser keeps from now on; "" where this admits nobody."""
@@ -175,8 +181,11 @@ class Callers:
         return f"This token ran out at {found.expires}."
 
     def _fresh(self, shown: str, *, cookie: bool) -> Caller | None:
-        """Looked up once a second at most."""
+        """Looked up once a second at most, and anew when anything is changed about the people."""
         key, now = _key(shown, cookie=cookie), time.monotonic()
+        if (moment := self.moment()) != self._known_at:
+            self._known.clear()
+            self._known_at = moment
         since, caller = self._known.get(key, (-_FRESH, None))
         if now - since >= _FRESH:
             caller = self._by_session(shown) if cookie else self._by_token(shown)
@@ -226,7 +235,7 @@ class _InMemory:
 
 
 def _listed(person: Person, *, by_cookie: bool = False) -> Caller:
-    return Caller(person.name, person.role, person.teams, by_cookie, listed=True)
+    return Caller(person.name, person.role, person.teams, by_cookie, listed=True, since=person.since)
 
 
 def _key(shown: str, *, cookie: bool) -> str:

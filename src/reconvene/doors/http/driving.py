@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 
 _AGAIN = (0.5, 60.0)  # seconds until it is started anew, the first time and at most
+_AT_ONCE, _LONGEST = 2**16, 2**20  # bytes that are read, and of a line
 
 Tell = Callable[[Mapping[str, object]], None]
 
@@ -39,7 +40,7 @@ class Driving:
         while not self._leaving.is_set():
             self._process = await asyncio.create_subprocess_exec(
                 sys.executable, "-m", "reconvene.doors.cli", *self._words,
-                stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, start_new_session=True, limit=2**20,
+                stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, start_new_session=True,
             )  # fmt: skip
             begun = asyncio.get_running_loop().time()
             await self._read(self._process)
@@ -51,12 +52,23 @@ class Driving:
             delay = min(delay * 2, _AGAIN[1])
 
     async def _read(self, process: asyncio.subprocess.Process) -> None:
+        """Whatever it prints: where nobody reads, it would wait with the runs that it holds."""
         assert process.stdout is not None
-        while line := await process.stdout.readline():
-            with suppress(ValueError):
-                told = json.loads(line)
-                if isinstance(told, dict):
-                    self._tell(told)
+        rest, cut = b"", False  # cut: the rest is of a line that is too long to be told
+        while data := await process.stdout.read(_AT_ONCE):
+            *lines, rest = (rest + data).split(b"\n")
+            for line in lines:
+                if not cut:
+                    self._told(line)
+                cut = False
+            if len(rest) > _LONGEST:
+                rest, cut = b"", True
+
+    def _told(self, line: bytes) -> None:
+        with suppress(ValueError):
+            told = json.loads(line)
+            if isinstance(told, dict):
+                self._tell(told)
 
     async def leave(self) -> None:
         self._leaving.set()

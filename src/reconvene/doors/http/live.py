@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
@@ -66,11 +66,13 @@ class Live:
         self._listeners: dict[str, set[_Listener]] = {}
         self._looking: asyncio.Task[None] | None = None
         self._ended = False
+        self.rights: Callable[[], object] = lambda: None  # another answer: somebody's right to listen may have ended
 
     # --- listening ---
 
     async def events(self, run: str, after: int) -> AsyncIterator[Event | Progress | None]:
-        """Of one run, from the event after this one on; None now and then. Ends with the server."""
+        """Of one run, from the event after this one on. None whenever there may be something else to see to: before
+        what is new, when rights were changed, and now and then. Ends with the server."""
         own = self._begin(run)
         try:
             while not self._ended:
@@ -81,8 +83,8 @@ class Live:
                         after = one.seq
                 while own.progress:
                     yield own.progress.popleft()
-                if not await _woken(own.news):
-                    yield None
+                await _woken(own.news)
+                yield None
         finally:
             self._leave(run, own)
 
@@ -95,8 +97,8 @@ class Live:
                 changed, own.changed = own.changed, {}
                 for run, seq in changed.items():
                     yield Changed(run, seq)
-                if not await _woken(own.news):
-                    yield None
+                await _woken(own.news)
+                yield None
         finally:
             self._leave(ANY, own)
 
@@ -131,7 +133,7 @@ class Live:
             self._heads.pop(run, None)
 
     async def _look(self) -> None:
-        self._moment, first = None, True
+        self._moment, first, rights = None, True, self.rights()
         while self._listeners and not self._ended:
             wanted = [run for run in self._listeners if run != ANY]
             before = dict(self._heads)
@@ -146,6 +148,9 @@ class Live:
                     own.news.set()
             first = False
             await asyncio.sleep(_LOOK)
+            if (now := self.rights()) != rights:
+                rights = now
+                self._wake_all()
         self._heads.clear()
 
     def _moved(self, run: str, head: int, *, known: bool) -> None:
@@ -158,6 +163,9 @@ class Live:
     def end(self) -> None:
         """Whoever listens is let go."""
         self._ended = True
+        self._wake_all()
+
+    def _wake_all(self) -> None:
         for every in self._listeners.values():
             for own in every:
                 own.news.set()
@@ -170,12 +178,9 @@ class Live:
                 await self._looking
 
 
-async def _woken(news: asyncio.Event) -> bool:
-    try:
+async def _woken(news: asyncio.Event) -> None:
+    with suppress(TimeoutError):
         await asyncio.wait_for(news.wait(), _BEAT)
-    except TimeoutError:
-        return False
-    return True
 
 
 def _seen(wanted: list[str], before: Mapping[str, int], moment: object, engine: Engine, *, every: bool) -> _Seen:

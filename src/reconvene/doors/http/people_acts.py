@@ -43,6 +43,7 @@ async def add(
     service: Service, caller: Caller, name: str, role: Role, teams: Sequence[str], account: str
 ) -> Person:
     person = Person(_word("name", name), role, _teams(teams), _word("account", account) if account else "")
+    person = replace(person, since=moments.now())
 
     def work(people: People) -> Person:
         _named("name", lambda: people.add(person))
@@ -79,6 +80,7 @@ async def remove(service: Service, caller: Caller, name: str) -> Person:
     def work(people: People) -> Person:
         person = _known(people, name)
         _named("name", lambda: people.remove(name))
+        service.desk.drop_person(name)
         return person
 
     return await _with(service, caller, "to say who the people are", work)

@@ -45,8 +45,9 @@ def status_of(error: ReconveneError) -> int:
     return next((status for kind, status in _STATUSES if isinstance(error, kind)), 500)
 
 
-def told(error: ReconveneError, *, field: str = "") -> Response:
-    """`field`: what does not fit, where the error does not say it."""
+def told(error: ReconveneError) -> Response:
+    """What was sent and does not fit is named where the error says it. Else nothing of it is at fault, but the run as
+    it stands."""
     more: dict[str, object] = {}
     if isinstance(error, Busy):
         more["title"] = "Busy"
@@ -54,13 +55,13 @@ def told(error: ReconveneError, *, field: str = "") -> Response:
         more = {"changes": error.changes, "version": error.now}
     if isinstance(error, Refused) and error.field:
         more["field"] = error.field
-    elif field and status_of(error) == 422:
-        more["field"] = field
     return problem(status_of(error), error.message, _hint(error), **more)
 
 
 def _hint(error: ReconveneError) -> str:
     """What a program does next. Hints that name options of the command line are for others."""
+    if isinstance(error, StaleDecision) and error.now and not error.anyway:
+        return f'Another thing is open now: look at it, and decide on its version, "{error.now}".'
     if isinstance(error, StaleDecision) and error.now:
         return f'Look at the changes; then send it again with this version, or with "anyway": "{error.now}".'
     if " --" not in f" {error.hint}":

@@ -45,7 +45,7 @@ class Endpoint:
         try:
             answer = await self._answer(request)
         except ReconveneError as error:
-            answer = told(error, field=_at_fault(request))
+            answer = told(error)
         except ClientDisconnect:
             return
         except Exception:
@@ -138,12 +138,6 @@ class Endpoint:
         answer = value if isinstance(value, Response) else _as_json(asked.operation, value)
         answer.headers["idempotency-replayed"] = "true"
         return answer
-
-
-def _at_fault(request: Request) -> str:
-    """What of a request does not fit, where nobody said it better: what was asked for, or the run as it stands."""
-    asked = [name for name, value in request.query_params.items() if value]
-    return asked[0] if asked else "run" if "run" in request.path_params else "body"
 
 
 def _under_way() -> Response:

@@ -19,7 +19,8 @@ _PARAMETER = re.compile(r"\{(\w+)\}")
 _REASONS = {
     400: "It cannot be read.", 401: "Nobody is known: send a token.", 403: "Not allowed: another role, or not yours.",
     404: "There is no such thing.", 409: "Not as it was: who decided, or what changed; or a request that is under way.",
-    413: "Too large.", 415: "Another media type.", 422: "Something does not fit; `field` names it.",
+    413: "Too large.", 415: "Another media type.",
+    422: "Something does not fit; `field` names what of that which was sent.",
     428: "The version that was shown is missing: If-Match.", 503: "The store cannot serve just now.",
 }  # fmt: skip
 _HELP = {

@@ -73,6 +73,7 @@ def application(service: Service, callers: Callers, hosts: Iterable[str], *, sec
             return problem(401, callers.why_unknown(asks))
         return entering.not_known(callers, asks)
 
+    service.live.rights = callers.moment
     return Guard(app, hosts, callers.find, _is_open, unknown, secure=secure)
 
 

@@ -127,15 +127,14 @@ class _Pages:
         if not isinstance(error, StaleDecision):
             status = 409 if isinstance(error, NotesChanged) else status_of(error)
             return await draw(self._service, asks, status=status, error=error)
-        seq, shown = number(form, "seq"), word(form, "checkpoint")
+        seq = number(form, "seq")
 
-        def read(engine: Engine) -> tuple[list[str], bool]:
-            point = engine.load(run).world.open
-            told = told_since(engine, run, caller.name, seq) if seq else list(error.changes)
-            return told, point is not None and point.id == shown
+        def read(engine: Engine) -> list[str]:
+            return told_since(engine, run, caller.name, seq) if seq else list(error.changes)
 
-        told, same = await self._service.do(read)
-        return await draw(self._service, asks, status=409, error=error, told=told, anyway=error.now if same else "")
+        told = await self._service.do(read)
+        anyway = error.now if error.anyway else ""
+        return await draw(self._service, asks, status=409, error=error, told=told, anyway=anyway)
 
     async def _decide(self, caller: Caller, run: str, form: FormData, kept: Kept) -> None:
         option = word(form, "option")

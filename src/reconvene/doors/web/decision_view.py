@@ -26,7 +26,7 @@ from reconvene.doors.shared.passages import Passage, to_read, wanted
 from reconvene.doors.web.needs import Need, needs
 from reconvene.doors.web.noted import ReadBack, read_back
 from reconvene.doors.web.rendered import Pair, by_words, document
-from reconvene.doors.web.several_people import what_yours_would_be
+from reconvene.doors.web.several_people import answers_of_others, own_answers, what_yours_would_be
 from reconvene.language.late_patterns import late
 
 if TYPE_CHECKING:
@@ -118,7 +118,8 @@ class DecisionView(Struct, frozen=True):
     several: int  # so many people the option needs that needs most
     together: str  # what their choice would come to, where several people must choose
     hand_to: tuple[str, ...]  # names and teams that it can be handed over to
-    answered: Mapping[str, Answers]  # option → what those answered who chose it, this person before all; "" = whichever
+    answered: Mapping[str, Answers]  # option → what this person answered who chose it; "" = whichever option
+    theirs: Mapping[str, Mapping[str, str]]  # the same of others, where this person has not chosen: field → in words
 
 
 def view(engine: Engine, run: str, caller: Caller, read: int, prepared: Prepared) -> DecisionView | None:
@@ -152,7 +153,7 @@ def view(engine: Engine, run: str, caller: Caller, read: int, prepared: Prepared
         _left(news, facts[:MOST_FACTS]),
         every[:MOST_NEEDS],
         max(len(every) - MOST_NEEDS, 0),
-        _none_of(every),
+        _none_of(every, bool(ledger.open)),
         [_to_read(one) for one in to_read(point)],
         *_asked_words(point),
         on_offer(point.options),
@@ -169,16 +170,9 @@ def view(engine: Engine, run: str, caller: Caller, read: int, prepared: Prepared
         max((one.needs for one in point.options), default=1),
         what_yours_would_be(point, caller.name, may=may),
         offered(str(engine.home)) if may or caller.role == "admin" else (),
-        {label: _answered(point, caller.name, label) for label in ("", *(one.label for one in point.options))},
+        {label: own_answers(point, caller.name, label) for label in ("", *(one.label for one in point.options))},
+        {label: answers_of_others(point, caller.name, label) for label in ("", *(one.label for one in point.options))},
     )
-
-
-def _answered(point: Checkpoint, person: str, label: str) -> Answers:
-    """What fields begin with: as this person answered, else as the others did, where they agree."""
-    chose = [one for one in point.approvals if one.counts and label in ("", one.option)]
-    own = [one.answers for one in chose if one.user == person]
-    every = own or [one.answers for one in chose]
-    return {name: value for one in every[:1] for name, value in one.items() if all(value == o.get(name) for o in every)}
 
 
 def _goal(engine: Engine, run: str, session: Session) -> str:
@@ -306,8 +300,9 @@ def _left(news: Since, facts: Sequence[Fact]) -> str:
     return ", ".join(counted(kind, count) for kind, count in left.items() if count)
 
 
-def _none_of(every: Sequence[Need]) -> str:
-    kinds = {one.kind for one in every}
+def _none_of(every: Sequence[Need], remarks_open: bool) -> str:
+    """`remarks_open`: the ledger has some, though none of them needs anybody now, such as what was said just here."""
+    kinds = {one.kind for one in every} | ({"remark"} if remarks_open else set())
     names = {"field": "questions", "remark": "open remarks", "comment": "open comments", "torn": "disagreements"}
     none = [f"no {name}" for kind, name in names.items() if kind not in kinds]
     return " · ".join(none[:3]) if len(every) < MOST_NEEDS else ""

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from reconvene.app.engine import Engine
     from reconvene.app.views.read_model import Approval, Remark, RunInFull
-    from reconvene.core.facts.events import FieldAsked
+    from reconvene.core.facts.events import ApprovalRecorded, FieldAsked
 
 _MADE = {
     "approve": "is made", "change": "is made as you changed it", "refuse": "is refused", "later": "keeps waiting",
@@ -57,13 +57,20 @@ def receipt(engine: Engine, run: str, checkpoint: str, person: str) -> Receipt:
     number = state.record.decided.get(checkpoint)
     if number is None:
         given = _told(engine, run, checkpoint, vote.option, vote.answers) if vote else ()
-        return Receipt(shown, checkpoint, None, vote, answers=given)
+        with_it = {id for one in state.world.pending.approvals if vote and one.user == vote.user for id in _ids(one)}
+        said = as_shown(state, [one for one in state.record.remarks.values() if one.id in with_it])
+        return Receipt(shown, checkpoint, None, vote, said, given)
     taken = state.record.decisions[number]
     said = as_shown(state, [one for one in state.record.remarks.values() if one.id in taken.remarks])
     answers = json.loads(engine.log.artefact(taken.fields)) if taken.fields else {}
     if taken.attention and taken.option in rulings.LABELS:
         return Receipt(shown, checkpoint, taken, None, said, calls=tuple(_calls(engine, run, checkpoint)))
     return Receipt(shown, checkpoint, taken, None, said, _told(engine, run, checkpoint, taken.option, answers))
+
+
+def _ids(one: ApprovalRecorded) -> tuple[str, ...]:
+    """What this person said with their choice, and before it at the same checkpoint."""
+    return (*one.remarks, *one.notes)
 
 
 def _told(engine: Engine, run: str, checkpoint: str, option: str, answers: dict[str, object]) -> tuple[Told, ...]:

@@ -1,4 +1,7 @@
-"""Where an option needs several people: what the choice of whoever looks would come to."""
+"""Where an option needs several people: what the choice of whoever looks would come to, and what the others answered.
+
+Nobody's answer stands in somebody else's field: it is told beside it, with whose it is.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,8 @@ from typing import TYPE_CHECKING
 from reconvene.doors.shared.harmless import one_line
 
 if TYPE_CHECKING:
-    from reconvene.app.views.read_model import Checkpoint
+    from reconvene.app.views.read_model import Approval, Checkpoint
+    from reconvene.core.facts.commands import Answers
 
 
 def what_yours_would_be(point: Checkpoint, person: str, *, may: bool) -> str:
@@ -36,3 +40,37 @@ def what_yours_would_be(point: Checkpoint, person: str, *, may: bool) -> str:
 
 def _more(count: int) -> str:
     return f"{count} more {'is' if count == 1 else 'are'} needed"
+
+
+# --- what was answered ---
+
+
+def own_answers(point: Checkpoint, person: str, option: str) -> Answers:
+    """What this person's fields begin with. `option`: "" = whichever they chose."""
+    own = [one.answers for one in _chose(point, option) if one.user == person]
+    return dict(own[0]) if own else {}
+
+
+def answers_of_others(point: Checkpoint, person: str, option: str) -> dict[str, str]:
+    """By field, in words; nothing where this person has chosen themselves."""
+    chose = _chose(point, option)
+    if any(one.user == person for one in chose):
+        return {}
+    found: dict[str, dict[str, list[str]]] = {}
+    for one in chose:
+        for name, value in one.answers.items():
+            found.setdefault(name, {}).setdefault(_spelled(value), []).append(one.by or one.user)
+    return {
+        name: "; ".join(f"{one_line(', '.join(who), 60)}: {one_line(text, 80)}" for text, who in every.items())
+        for name, every in found.items()
+    }
+
+
+def _chose(point: Checkpoint, option: str) -> list[Approval]:
+    return [one for one in point.approvals if one.counts and option in ("", one.option)]
+
+
+def _spelled(value: object) -> str:
+    if isinstance(value, bool):
+        return "Yes" if value else "No"
+    return ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)

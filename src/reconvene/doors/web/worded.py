@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
@@ -79,7 +80,12 @@ def for_pages(hint: str) -> str:
     return "" if any(sign in f" {hint}" for sign in (" --", "reconvene ", "/api/", "=…")) else hint
 
 
+def as_json(value: object) -> str:
+    """As a person would write it into a field that takes JSON."""
+    return json.dumps(value, ensure_ascii=False)
+
+
 FILTERS: dict[str, Callable[..., str]] = {
     "plural": plural, "when": when, "long_since": long_since, "cut": cut, "takes": takes, "sentence": sentence,
-    "initial": initial, "own": own, "for_pages": for_pages,
+    "initial": initial, "own": own, "for_pages": for_pages, "as_json": as_json,
 }  # fmt: skip

@@ -26,19 +26,24 @@ function tell() {
 const COPY = `typed ${form.dataset.who} ${base} ${given.checkpoint.value}`;
 const typable = () => [...given].filter(at => at.name && !at.readOnly && at.matches("textarea, input:not([type=hidden])"));
 const valueOf = at => at.matches("[type=radio], [type=checkbox]") ? at.checked : at.value;
+const which = at => at.type === "radio" || at.type === "checkbox" ? at.value : "";
+const atServer = new Map();  // what the server has of each: what the page came with, or what was saved last
+const nowAtServer = () => typable().forEach(at => atServer.set(`${at.name} ${which(at)}`, valueOf(at)));
 let waits = 0, changes = 0, unkept = false, working = Promise.resolve();
+nowAtServer();
 
 function copy() {
-  const found = typable().map(at => [at.name, at.type === "radio" || at.type === "checkbox" ? at.value : "", valueOf(at)]);
+  const found = typable().map(at => [at.name, which(at), valueOf(at), atServer.get(`${at.name} ${which(at)}`)]);
   try { sessionStorage.setItem(COPY, JSON.stringify(found)); } catch { /* it has no room: the server has what it has */ }
 }
 function restore() {
   const found = JSON.parse(sessionStorage.getItem(COPY) || "[]");
   sessionStorage.removeItem(COPY);
   let more = false;
-  for (const [name, value, was] of found) {
+  for (const [name, value, was, before] of found) {
     const at = typable().find(one => one.name === name && (!value || one.value === value));
     if (!at || valueOf(at) === was) continue;
+    if (typeof was === "string" && at.value === before) { at.value = was; more = true; continue; }  // it was replaced here
     if (typeof was === "boolean") { if (was && !at.disabled) { at.checked = true; more = true; } }
     else if (was.trim() && !at.value.includes(was)) {
       at.value = !at.value.trim() || was.includes(at.value) ? was : `${at.value}\n${was}`;
@@ -66,7 +71,7 @@ async function save() {
       if (found.same_notes) given.noted.value = found.noted; else late(["You changed your notes in another tab."]);
       $("#elsewhere").hidden = !found.elsewhere;
       $("#elsewhere-words").textContent = found.elsewhere;
-      if (upTo === changes) { unkept = false; sessionStorage.removeItem(COPY); }
+      if (upTo === changes) { unkept = false; sessionStorage.removeItem(COPY); nowAtServer(); }
     }
     saved(answer.ok ? "Draft saved." : answer.status === 401
       ? "Draft not saved: your token no longer holds. What you typed stays here; enter again in another tab."
