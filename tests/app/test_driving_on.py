@@ -13,9 +13,10 @@ from reconvene.adapters.workspace import FolderWorkspace
 from reconvene.app.engine import Engine
 from reconvene.core.facts.commands import AnswerCheckpoint, Rollback
 from reconvene.core.facts.events import AnyEvent, DecisionRecorded, StepStarted, TasksClaimed
+from reconvene.core.facts.evolve import fold
 from reconvene.core.run.plan import FollowUp, plan
 from reconvene.errors import Bug, Busy, UserError
-from reconvene.ports import Append
+from reconvene.ports import Append, Assignment
 from reconvene.surroundings import SystemClock
 from reconvene.testing.memory import MemoryLog
 from reconvene.testing.scripted import ScriptedAgents
@@ -218,3 +219,42 @@ def test_what_others_append_is_seen_by_who_has_the_run_in_hand(tmp_path: Path) -
     decide(other, run)
     assert engine.load(run).seq > before.seq
     assert engine.load(run) == other.load(run)
+
+
+ACTING = """
+name: acting
+agents: {planner: {}, sender: {effects: true}}
+phases:
+  - {id: plan, agents: [planner], checkpoint: {options: [{label: Go}]}}
+  - {id: work, agents: [sender]}
+"""
+
+
+class LostLeases(CountingLog):
+    """Everybody gets the lease, as on a disk whose locks do not hold."""
+
+    def acquire(self, run: str, holder: str) -> bool:
+        return True
+
+
+def test_what_is_begun_is_on_record_as_taken_up_also_where_two_drive(tmp_path: Path):
+    log, claims = LostLeases(), list[str]()
+
+    def seen(assignment: Assignment) -> str:
+        step = fold(event for _, event in log.read(assignment.run)).world.top.round.open
+        claims.append(step.tasks["sender"].claim if step is not None else "")
+        return "sent"
+
+    async def overtaken(assignment: Assignment) -> str:
+        other = opened(tmp_path, log)
+        await other.drive(assignment.run)
+        other.submit(assignment.run, AnswerCheckpoint("", "Go", by="ann"))
+        await asyncio.Event().wait()  # until it is stopped: nobody wants it any more
+        return "never"
+
+    engine = opened(tmp_path, log)
+    engine.runner = ScriptedAgents({"planner": overtaken, "sender": seen})
+    run = engine.start(parse_workflow(ACTING), {})
+    assert asyncio.run(engine.drive(run)).status == "completed"
+    assert len(claims) == 1
+    assert all(claims)

@@ -13,7 +13,7 @@ from reconvene.app.verifying import verify
 from reconvene.app.worker import Told, Worker
 from reconvene.core.facts.commands import AnswerCheckpoint, Pause
 from reconvene.core.facts.events import AttemptEnded, Paused, Resumed
-from reconvene.errors import AgentError, UserError
+from reconvene.errors import AgentError, StoreError, UserError
 from reconvene.ports import Assignment
 from reconvene.testing.scripted import Reply, ScriptedAgents
 from reconvene.wire.workflow_file import parse_workflow
@@ -243,3 +243,24 @@ def test_whoever_starts_a_run_to_drive_it_is_not_overtaken(shop: Shop) -> None:
     shop.work(other)
     assert statuses(other) == {run: "running"}
     assert engine.drive_sync(run).status == "waiting"
+
+
+def test_a_lease_that_a_locked_store_did_not_take_back_is_given_back_later(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    shop = Shop(tmp_path / "home")
+    engine = shop.engine()
+    engine.start(parse_workflow(ONE), {})
+    release, tried = engine.log.release, list[str]()
+
+    def locked_at_first(run: str, holder: str) -> None:
+        tried.append(run)
+        if len(tried) == 1:
+            raise StoreError("It is locked.")
+        release(run, holder)
+
+    monkeypatch.setattr(engine.log, "release", locked_at_first)
+    shop.work(engine)
+    assert len(tried) == 2
+    assert engine.log.driven() == frozenset()
+    asyncio.run(engine.close())

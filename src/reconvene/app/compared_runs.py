@@ -1,4 +1,5 @@
-"""Two runs beside each other: what they share, what was decided, what agents came to, and which files differ.
+"""Two runs beside each other: where they part, what was decided and said, what agents wrote and came to, which files
+differ, and what each took.
 
 A fork shares the events up to where it was forked; two runs of one workflow share none. Reads, never writes.
 """
@@ -6,16 +7,22 @@ A fork shares the events up to where it was forked; two runs of one workflow sha
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from difflib import SequenceMatcher
 from itertools import zip_longest
 
 from msgspec import Struct
+from msgspec.structs import astuple, replace
 
 from reconvene.app import queries
 from reconvene.app.engine import Engine
+from reconvene.app.views import metrics
 from reconvene.app.views.read_model import RunInFull
+from reconvene.app.views.run_story import Happened, first_difference, story
+from reconvene.app.views.shared_past import SharedPast, shared_past
 from reconvene.app.views.written import first_lines
 from reconvene.core.facts import events as e
 from reconvene.core.facts.state import RunState
+from reconvene.errors import StoreError, UserError
 
 
 class Beside(Struct, frozen=True):
@@ -37,6 +44,32 @@ class File(Struct, frozen=True):
     there: str = ""
 
 
+class Wrote(Struct, frozen=True):
+    """What an agent wrote in a round, by its first line. `same`: to the last letter."""
+
+    phase: str
+    round: int
+    agent: str
+    here: str
+    there: str
+    same: bool
+
+
+class Spent(Struct, frozen=True):
+    calls: int
+    tokens: int
+    cost: float
+    agents_minutes: float  # agents at work
+    people_minutes: float  # a checkpoint open
+
+
+class Took(Struct, frozen=True):
+    """What a run took, and how much of that came after what the two share."""
+
+    whole: Spent
+    own: Spent
+
+
 class Compared(Struct, frozen=True):
     """`here` is the run that is looked at, `there` the other. `shared`: so many events both begin with."""
 
@@ -44,24 +77,52 @@ class Compared(Struct, frozen=True):
     there: RunInFull
     shared: int
     fork: str  # which of the two was forked from the other, "" = neither
+    first_here: Happened | None  # where they part; both None = they do not
+    first_there: Happened | None
+    took_here: Took
+    took_there: Took
     decided: tuple[Beside, ...]
-    said: tuple[Beside, ...]
+    remarks: tuple[Beside, ...]
+    outputs: tuple[Wrote, ...]
+    said: tuple[Beside, ...]  # what each agent came to
     files: tuple[File, ...]
     same_files: int
+    past: SharedPast | None = None  # of the one that was forked
+
+    @property
+    def part(self) -> bool:
+        return self.first_here is not None or self.first_there is not None
+
+
+_Events = list[tuple[int, e.AnyEvent]]
 
 
 def compared(engine: Engine, here: str, there: str) -> Compared:
+    if here == there:
+        raise UserError(f"{here} is compared with itself: name two runs.", hint="reconvene runs lists them")
     one, other = engine.load(here), engine.load(there)
+    own, theirs = engine.log.read(here), engine.log.read(there)
+    shared = _shared(own, theirs)
     files = list(_files(one, other))
+    left, right = _told(engine, own), _told(engine, theirs)
+    fork = next((a for a, b in ((here, there), (there, here)) if forked_from(engine, a) == b), "")
+    first_here, first_there = first_difference(left, right)
     return Compared(
         queries.show(engine, here),
         queries.show(engine, there),
-        _shared(engine, here, there),
-        next((a for a, b in ((here, there), (there, here)) if forked_from(engine, a) == b), ""),
+        shared,
+        fork,
+        first_here,
+        first_there,
+        _took(own, shared),
+        _took(theirs, shared),
         tuple(_decided(one, other)),
+        tuple(_remarks(one, other)),
+        tuple(_outputs(left, right)),
         tuple(_said(engine, here, there)),
         tuple(sorted((one for one in files if one.how), key=lambda one: (one.how != "changed", one.path))),
         sum(not one.how for one in files),
+        shared_past(own if fork == here else theirs, (theirs if fork == here else own)[-1][0]) if fork else None,
     )
 
 
@@ -71,13 +132,48 @@ def forked_from(engine: Engine, run: str) -> str:
     return found[-1].source if found else ""
 
 
-def _shared(engine: Engine, here: str, there: str) -> int:
+def _shared(own: _Events, theirs: _Events) -> int:
     count = 0
-    for (_, one), (_, other) in zip(engine.log.read(here), engine.log.read(there)):
+    for (_, one), (_, other) in zip(own, theirs):
         if one != other:
             break
         count += 1
     return count
+
+
+def _told(engine: Engine, events: _Events) -> list[Happened]:
+    """With the first line of what agents wrote."""
+    return [
+        replace(one, words=_first_line(engine, one.what)) if one.kind == "wrote" else one for one in story(events)
+    ]
+
+
+def _first_line(engine: Engine, digest: str) -> str:
+    try:
+        return _begins(first_lines(engine.log.artefact(digest).decode("utf-8", "replace"), 1))
+    except StoreError:
+        return ""
+
+
+def _took(events: _Events, shared: int) -> Took:
+    """The time in which a fork was not there yet is nobody's."""
+    forked = shared < len(events) and isinstance(events[shared][1], e.Forked)
+    together, own = _spent(events[:shared]), _less(_spent(events), _spent(events[: shared + forked]))
+    return Took(_more(together, own), own)
+
+
+def _less(one: Spent, other: Spent) -> Spent:
+    return _more(one, Spent(*(-value for value in astuple(other))))
+
+
+def _more(one: Spent, other: Spent) -> Spent:
+    return Spent(*(left + right for left, right in zip(astuple(one), astuple(other))))
+
+
+def _spent(events: _Events) -> Spent:
+    found = metrics.measure(event for _, event in events)
+    tokens = found.input_tokens + found.output_tokens
+    return Spent(found.tasks, tokens, found.cost, found.wait_minutes, sum(found.review_minutes))
 
 
 def _decided(one: RunState, other: RunState) -> Iterator[Beside]:
@@ -87,6 +183,37 @@ def _decided(one: RunState, other: RunState) -> Iterator[Beside]:
         first = left or right
         assert first is not None
         yield Beside(first.phase, left.option if left is not None else "", right.option if right is not None else "")
+
+
+def _remarks(one: RunState, other: RunState) -> Iterator[Beside]:
+    """What people said, in its order; what both were told stands once. What was taken back is left out."""
+    own, theirs = _standing(one), _standing(other)
+    matched = SequenceMatcher(None, [text for _, text in own], [text for _, text in theirs], autojunk=False)
+    for _, first, last, begin, end in matched.get_opcodes():
+        left, right = own[first:last], theirs[begin:end]
+        if [text for _, text in left] == [text for _, text in right]:
+            yield from (Beside(id, text, text) for id, text in left)
+        else:
+            yield from (Beside(id, text, "") for id, text in left)
+            yield from (Beside(id, "", text) for id, text in right)
+
+
+def _standing(state: RunState) -> list[tuple[str, str]]:
+    gone = state.record.withdrawn
+    return [(one.id, one.text) for one in state.record.remarks.values() if one.number not in gone]
+
+
+def _outputs(left: Sequence[Happened], right: Sequence[Happened]) -> Iterator[Wrote]:
+    """By phase, round and agent; of several in one round, the last."""
+    own, theirs = _written(left), _written(right)
+    for key in dict.fromkeys((*own, *theirs)):
+        one, other = own.get(key), theirs.get(key)
+        same = one is not None and other is not None and one.what == other.what
+        yield Wrote(*key, one.words if one is not None else "", other.words if other is not None else "", same)
+
+
+def _written(told: Sequence[Happened]) -> dict[tuple[str, int, str], Happened]:
+    return {(one.phase, one.round, one.who): one for one in told if one.kind == "wrote"}
 
 
 def _said(engine: Engine, here: str, there: str) -> Iterator[Beside]:

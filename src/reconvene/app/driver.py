@@ -12,7 +12,9 @@ from msgspec.structs import replace
 
 from reconvene.app import given_material, tool_pages, turns
 from reconvene.app.backoff import USUAL, Park, Patience
+from reconvene.app.chance import Chance, SystemChance
 from reconvene.app.check_scripts import run_check
+from reconvene.app.claimed_work import own_work
 from reconvene.app.discretion import Discretion
 from reconvene.app.effects import Done, Fault, answered_before, assignment, run_task
 from reconvene.app.files import Files, Scan
@@ -27,7 +29,7 @@ from reconvene.core.facts.commands import Claim, Command, HoldTask, RecordAttemp
 from reconvene.core.facts.events import ProviderAwaited, Usage
 from reconvene.core.facts.ids import digest_of, parse_task
 from reconvene.core.facts.state import RunState
-from reconvene.core.run.plan import RunCheck, RunTask, Work, work
+from reconvene.core.run.plan import RunCheck, RunTask, Work
 from reconvene.core.shown.settled_agents import settled_agent
 from reconvene.core.working import spending
 from reconvene.errors import ReconveneError, StoreError, UserError
@@ -55,6 +57,7 @@ class Driver:
         patience: Patience = USUAL,
         discretion: Discretion | None = None,
         keeping: Keeping | None = None,
+        chance: Chance | None = None,
     ) -> None:
         self._session = session
         self._runner = runner
@@ -79,7 +82,7 @@ class Driver:
         self._patience = patience
         self._discretion = discretion or Discretion()
         self._secrets = self._discretion.of(session.book.workflow)
-        self._waits = ProviderWaits(patience)
+        self._waits = ProviderWaits(patience, (chance or SystemChance()).fraction)
         self._slots = asyncio.Semaphore(session.book.workflow.limits.concurrency)
 
     def post(self, command: Command) -> None:
@@ -119,7 +122,7 @@ class Driver:
             ticks = group.create_task(self._tick())
             try:
                 while True:
-                    effects = work(session.state, session.book)
+                    effects = own_work(session, self._claim, self._by, self._door)
                     self._start(effects, group)
                     self._stop(effects)
                     if not self._running and self._mailbox.empty() and not self._kept.later:

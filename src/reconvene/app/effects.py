@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import math
-import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -140,7 +139,8 @@ async def run_task(
 
     `answered`: what the agent gave already, where only its gates are still to be asked.
     """
-    started = time.monotonic()
+    clock = asyncio.get_running_loop().time
+    started = clock()
     task, attempt = work.task, work.attempt
     listener = blanking = secrets.of_listener(listener)
     work = _blanked(work, secrets) if secrets else work
@@ -156,7 +156,7 @@ async def run_task(
             finally:
                 blanking.end()
             answer = discretion.hold_back(work.run, secrets, answer)
-            done = _answered(work, answer, time.monotonic() - started)
+            done = _answered(work, answer, clock() - started)
         done = await _judged(work, done, judge_model, runner, listener)
     except asyncio.CancelledError:
         listener(Progress(work.run, task, work.agent.name, "failed", "cancelled"))
@@ -169,14 +169,14 @@ async def run_task(
         if error.of_provider:
             return _fault(work, error, done, judge_model)
         listener(Progress(work.run, task, work.agent.name, "failed", error.message))
-        return _failed(work, error, time.monotonic() - started)
+        return _failed(work, error, clock() - started)
     except ReconveneError as error:
         listener(Progress(work.run, task, work.agent.name, "failed", error.message))
-        return _failed(work, AgentError(error.message, hint=error.hint, retryable=False), time.monotonic() - started)
+        return _failed(work, AgentError(error.message, hint=error.hint, retryable=False), clock() - started)
     except Exception as error:  # an adapter that breaks is a failed attempt, not a lost run
         message = f"{type(error).__name__}: {error}"
         listener(Progress(work.run, task, work.agent.name, "failed", message))
-        return _failed(work, AgentError(message, retryable=False), time.monotonic() - started)
+        return _failed(work, AgentError(message, retryable=False), clock() - started)
     return Done(done.command, done.blobs)  # the gates say whether it is done
 
 

@@ -9,17 +9,16 @@ from msgspec.structs import replace
 
 from reconvene.app import changed_calls, new_runs, run_values
 from reconvene.app.backoff import USUAL, Patience
+from reconvene.app.chance import Chance
 from reconvene.app.discretion import Discretion
 from reconvene.app.driver import Driver, first_error
 from reconvene.app.files import Files
 from reconvene.app.found_edits import record_edits
 from reconvene.app.in_hand import InHand
 from reconvene.app.left_behind import settle
-from reconvene.app.new_runs import NewRuns
 from reconvene.app.project_branch import Branch
 from reconvene.app.run_ids import named_run
-from reconvene.app.run_values import Prepared
-from reconvene.app.session import Leases, Session, Sessions, driven_at, token
+from reconvene.app.session import Leases, Session, Sessions, driven_at
 from reconvene.app.shown_versions import on_what_was_shown
 from reconvene.app.signing import Signer
 from reconvene.app.strays import require_known
@@ -73,9 +72,10 @@ class Engine:
         actor: Actor | None = None,
         person: Callable[[str], Actor] = Actor,
         keeping: Keeping | None = None,
+        chance: Chance | None = None,
     ) -> None:
         """`actor`: who acts where a call names nobody; None = the account of this process. `person`: who somebody of
-        this name is now, and what they may do."""
+        this name is now, and what they may do. `chance`: None = the system's."""
         self.log = log
         self.projects = projects
         self.surroundings = surroundings
@@ -91,9 +91,9 @@ class Engine:
         self.signer = signer  # of what people do through this engine
         self.actor = actor or Actor(signer.user if signer is not None else "")
         self.person = person
-        self.new = NewRuns(log, clock, home, workspace_for, signer)
+        self.new = new_runs.NewRuns(log, clock, home, workspace_for, signer)
         self._drivers: dict[str, Driver] = {}
-        self._leases = Leases(log)
+        self.leases = Leases(log, chance)
         self._sessions = Sessions(log, clock, self.new.placed, signer)
         self._handed_over: dict[str, InHand] = {}  # run → what `submit` left for the `drive` that follows
 
@@ -109,7 +109,7 @@ class Engine:
         door: str = "python",
         bindings: tuple[Binding, ...] = (),
         driving: bool = False,
-        prepared: Prepared | None = None,
+        prepared: run_values.Prepared | None = None,
         actor: Actor | None = None,
         notify: tuple[str, ...] = (),
         request: Request | None = None,
@@ -119,14 +119,13 @@ class Engine:
         `driving`: the caller calls `drive` next. Until then nobody else takes the run up. `actor`: for whom. `notify`:
         the destinations that are told of this run beside those of the settings."""
         permitted.require_role(actor or self.actor, "decider", "to start a run")
-        begins = run_values.beginning(
-            workflow, inputs or {}, settings or {}, bindings, prepared or Prepared(), self.surroundings, self.discretion
-        )
+        given = workflow, inputs or {}, settings or {}, bindings, prepared or run_values.Prepared()
+        begins = run_values.beginning(*given, self.surroundings, self.discretion)
         blobs = begins.blobs
         book = Book(workflow, lambda name: blobs[name] if name in blobs else self.log.artefact(name), replies.validate)
         while True:
             run, folder = self.new.free(workflow)
-            holder = self._leases.take(run) if driving else ""
+            holder = self.leases.take(run) if driving else ""
             session = Session.new(self.log, self._clock, run, book, self.signer, actor or self.actor)
             session.followers, session.request = notify or None, request
             error, *_ = session.submit([begins.command(run, folder, by, door), *begins.prepared.said], blobs)
@@ -135,10 +134,10 @@ class Engine:
                 if session.state.world.files:  # templates that people may read before anybody works
                     self.files(session).restore(session)
                 if holder:
-                    self._handed_over[run] = InHand(session, self.files(session), holder, token())
+                    self._handed_over[run] = InHand(session, self.files(session), holder, self.leases.chance.token())
                 return run
             if holder:
-                self._leases.give_back(run, holder)
+                self.leases.give_back(run, holder)
             if self.log.head(run) == 0:
                 raise error
 
@@ -189,14 +188,14 @@ class Engine:
         permitted.require(session.actor, command)  # before anything is written, edits included
         command = self.discretion.said(session.book.workflow, command)
         files = self.files(session)
-        holder = self._leases.take(run) if driving else ""
-        claim = token() if holder else ""
+        holder = self.leases.take(run) if driving else ""
+        claim = self.leases.chance.token() if holder else ""
         try:
             tidied = False
             if isinstance(command, Replan) or (
                 isinstance(command, AnswerCheckpoint | Rollback) and session.state.world.open is not None
             ):
-                record_edits(session, files, self._leases, command.by, command.door, tidy=True, held=bool(holder))
+                record_edits(session, files, self.leases, command.by, command.door, tidy=True, held=bool(holder))
                 tidied = True
             if isinstance(command, AnswerCheckpoint):
                 changed_calls.check(session, command)
@@ -212,7 +211,7 @@ class Engine:
             if isinstance(error, KitFailed) and isinstance(command, AnswerCheckpoint | Rollback):  # it stays said
                 session.submit([AddRemark(said, command.by, command.door) for said in command.remarks])
             if holder:
-                self._leases.give_back(run, holder)
+                self.leases.give_back(run, holder)
             raise
         if holder:
             self._handed_over[run] = InHand(session, files, holder, claim, tidied)
@@ -226,7 +225,7 @@ class Engine:
 
     def _tidy(self, session: Session) -> None:
         """The folder is to be as the log says. Whoever drives the run now does this when its agents have stopped."""
-        with self._leases.held(session.run) as held:
+        with self.leases.held(session.run) as held:
             if held:
                 self.files(session).restore(session)
                 if session.state.ended:
@@ -238,7 +237,7 @@ class Engine:
         session = self.session(run, actor)
         if session.state.ended:
             return []
-        return record_edits(session, self.files(session), self._leases, by, door)
+        return record_edits(session, self.files(session), self.leases, by, door)
 
     def prune(
         self, run: str, *, keep: int = 0, by: str = "", door: str = "", actor: Actor | None = None
@@ -251,7 +250,7 @@ class Engine:
         pruned = prunable(session.state, keep, changed)
         session.do(PruneArchives(keep, changed, by, door))
         if pruned:
-            with self._leases.held(run) as held:
+            with self.leases.held(run) as held:
                 if held:  # whoever drives the run brings its folder up to date otherwise
                     files.remove(session, [path for archive in pruned for path in archive.paths])
         return pruned, changed
@@ -264,7 +263,7 @@ class Engine:
     def let_go(self, run: str) -> None:
         """The `drive` for which a `submit` made ready does not follow."""
         if (in_hand := self._handed_over.pop(run, None)) is not None:
-            self._leases.give_back(run, in_hand.holder)
+            self.leases.give_back(run, in_hand.holder)
 
     async def drive(
         self,
@@ -289,10 +288,10 @@ class Engine:
             # Whoever decided while the lease was still held here was kept from driving on: then it is done here.
             if session.behind():
                 session.refresh()
-            holder = self._leases.take(run) if plan(session.state, session.book) else ""
+            holder = self.leases.take(run) if plan(session.state, session.book) else ""
             if not holder:
                 return session.state
-            in_hand = InHand(session, self.files(session), holder, token())
+            in_hand = InHand(session, self.files(session), holder, self.leases.chance.token())
 
     async def _take_up(self, run: str) -> InHand:
         """What the `submit` before has in hand, or the lease and the run's state."""
@@ -302,18 +301,18 @@ class Engine:
         session = self._at_work(run)  # refuses what nobody could drive, before anything is written
         if not session.state.ended:
             kit_finder.require(session.book.workflow)
-        holder = self._leases.take(run)
+        holder = self.leases.take(run)
         for moment in _MOMENTS:
             if not holder:  # somebody may only be tidying up before a decision
                 await asyncio.sleep(moment)
-                holder = self._leases.take(run)
+                holder = self.leases.take(run)
         if not holder:
             raise Busy(f"Another process is driving run {run}.", hint=f"reconvene log {run} --follow shows it working")
         try:
             session = self._at_work(run)
-            return InHand(session, self.files(session), holder, token())
+            return InHand(session, self.files(session), holder, self.leases.chance.token())
         except BaseException:
-            self._leases.give_back(run, holder)
+            self.leases.give_back(run, holder)
             raise
 
     async def _drive(
@@ -334,7 +333,7 @@ class Engine:
                 return session
             driver = Driver(
                 session, self.runner, files, listener, in_hand.claim, by, door, self.judge_model, self.projects,
-                self._patience, self.discretion, self.keeping,
+                self._patience, self.discretion, self.keeping, self.leases.chance,
             )  # fmt: skip
             self._drivers[session.run] = driver
             try:
@@ -346,11 +345,11 @@ class Engine:
             return session
         finally:
             self._drivers.pop(session.run, None)
-            self._leases.give_back(session.run, in_hand.holder)
+            self.leases.give_back(session.run, in_hand.holder)
 
     def make_children(self, run: str) -> None:
         """Make what the run's decisions started and a crash left unmade. Whoever drives the run does it, too."""
-        with self._leases.held(run) as held:
+        with self.leases.held(run) as held:
             if held:
                 self._make_children(self._at_work(run))
 

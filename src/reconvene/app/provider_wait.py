@@ -5,7 +5,7 @@ Keeps count for one driver. What is recorded of it is the log's business, how lo
 
 from __future__ import annotations
 
-import time
+import asyncio
 from collections.abc import Callable
 
 from msgspec import Struct
@@ -20,15 +20,13 @@ class Next(Struct, frozen=True):
     step: Pause | Park
 
 
-def _chance() -> float:
-    import random  # most drivers never need it
-
-    return random.random()
+def _of_the_loop() -> float:
+    return asyncio.get_running_loop().time()
 
 
 class ProviderWaits:
     def __init__(
-        self, patience: Patience, chance: Chance = _chance, clock: Callable[[], float] = time.monotonic
+        self, patience: Patience, chance: Chance, clock: Callable[[], float] = _of_the_loop
     ) -> None:
         self._patience = patience
         self._chance = chance

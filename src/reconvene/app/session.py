@@ -6,13 +6,13 @@ last few runs of a process stay known: only states are shared, and they never ch
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 
 import msgspec
 
 from reconvene.app.addressing import messages_of
+from reconvene.app.chance import Chance, SystemChance
 from reconvene.app.signing import Signer, to_sign
 from reconvene.app.views import projections
 from reconvene.core.definition.workflow import Workflow
@@ -46,6 +46,11 @@ def book_for(log: EventLog, digest: str, run: str) -> Book:
         _BOOKS.pop(next(iter(_BOOKS)), None)
     workflow, names = known
     return Book(workflow, log.artefact, replies.validate, names)
+
+
+def forget_books() -> None:
+    """As in a process that has just begun: for who replays one."""
+    _BOOKS.clear()
 
 
 class Session:
@@ -353,19 +358,16 @@ class Sessions:
             self._first[run] = self._newest[run].state
 
 
-def token() -> str:
-    """A name that nobody else has."""
-    return os.urandom(6).hex()
-
-
 class Leases:
-    def __init__(self, log: EventLog) -> None:
+    def __init__(self, log: EventLog, chance: Chance | None = None) -> None:
+        """`chance`: None = the system's."""
         self._log = log
+        self.chance = chance or SystemChance()
         self._unreleased: dict[str, str] = {}  # run → holder of a lease that could not be given back
 
     def take(self, run: str) -> str:
         """Who holds the run's lease from now on, "" while somebody else does."""
-        holder = self._unreleased.get(run) or token()
+        holder = self._unreleased.get(run) or self.chance.token()
         if not self._log.acquire(run, holder):
             return ""
         self._unreleased.pop(run, None)
@@ -377,6 +379,12 @@ class Leases:
             self._log.release(run, holder)
         except StoreError:
             self._unreleased[run] = holder
+
+    def give_back_left(self) -> None:
+        """Those that could not be given back, once more: else nobody takes their runs up while this process lives."""
+        for run, holder in list(self._unreleased.items()):
+            del self._unreleased[run]
+            self.give_back(run, holder)
 
     @contextmanager
     def held(self, run: str) -> Iterator[bool]:

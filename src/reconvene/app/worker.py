@@ -90,6 +90,7 @@ class Worker:
         """Until told to leave; with `once`, until nothing is due any more."""
         while not self._leaving.is_set():
             self._news.clear()
+            self._engine.leases.give_back_left()
             self._lapse()
             found = self._take_up()
             if once and not found and not self._driving:

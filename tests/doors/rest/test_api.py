@@ -68,6 +68,8 @@ def test_everything_can_be_looked_at(made: Ground, client: TestClient, one: Any)
     run = next(iter(made.engine.log.heads()), "") or made.parked()
     parts = {"run": run, "path": "draft.md", "workflow": "none", "view": "none", "digest": "none", "id": "none"}
     asks = {"search": "?query=Revenue&text_only=true", "cite": "?what=draft.md:1"}.get(one.name, "")
+    if one.name == "compare":
+        asks = f"?other={made.parked()}"
     path = PREFIX + one.path.format(**parts) + asks
     who = made.person("ada", "admin" if one.name == "people" else "viewer")
     found = client.get(path, headers=who)
@@ -79,6 +81,19 @@ def test_everything_can_be_looked_at(made: Ground, client: TestClient, one: Any)
     unknown = PREFIX + one.path.format(**{**parts, "run": "nobody-1"}) + asks
     if "{run}" in one.path:
         assert client.get(unknown, headers=made.person("ada", "viewer")).status_code == 404
+
+
+def test_two_runs_are_compared_as_the_command_line_compares_them(
+    made: Ground, client: TestClient, reconvene: Command
+) -> None:
+    run, ada = made.parked(), made.person("ada", "viewer")
+    fork = made.engine.fork(run, at=made.engine.log.head(run), by="ann")
+    found = client.get(f"{API}/runs/{run}/compare", params={"other": fork}, headers=ada).json()
+    assert found == reconvene("--home", made.home, "compare", run, fork, "--json").object
+    assert (found["fork"], found["past"]["event"]) == (fork, made.engine.log.head(run))
+    assert client.get(f"{API}/runs/{fork}/compare", headers=ada).json()["there"]["run"] == run
+    assert client.get(f"{API}/runs/{run}/compare", headers=ada).status_code == 422
+    assert client.get(f"{API}/runs/{run}/compare", params={"other": "nobody-1"}, headers=ada).status_code == 404
 
 
 def test_files_are_given_as_bytes_that_no_browser_runs(made: Ground, client: TestClient) -> None:

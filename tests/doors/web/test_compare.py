@@ -51,6 +51,10 @@ def test_a_fork_is_compared_with_what_it_was_forked_from(made: Ground, browser: 
     assert f"{fork} was forked from {run}." in page
     assert "events are the same." in page
     assert "Go on Stop differs" in page
+    assert page.index("Where they part") < page.index("Where they stand")
+    assert "not shared: what came later in" in page
+    assert "What people said" in page
+    assert "since then: agents at work" in page
     assert "draft.md differs" in page
     html = browser.get(f"/runs/{fork}/compare?with={run}&file=draft.md").text
     assert "<del>850</del>" in html

@@ -335,7 +335,7 @@ class Fold:
 
 def _takes_over(event: e.AnyEvent) -> bool:
     """Somebody takes the run up again: until then nobody worked, or nobody can say who did."""
-    return isinstance(event, e.TasksClaimed) or (_in_doubt(event) and event.output is None)
+    return isinstance(event, e.TasksClaimed | e.Forked) or (_in_doubt(event) and event.output is None)
 
 
 def _in_doubt(event: e.AnyEvent) -> TypeGuard[e.AttemptEnded]:

@@ -354,14 +354,22 @@ def rollback(
 def fork(call: Call, run: str, at: int) -> int:
     """Fork RUN: a new run with its own files, holding RUN's events up to SEQ.
 
-    Its agents are carried out by whoever carries out those of RUN now; --model and --agent name others.
+    It has what RUN had at that event: files, remarks, decisions, answers so far, allowed calls; and nothing that came
+    after it. Where agents were in the middle of work then, it begins with the last event before that. Its agents are
+    carried out by whoever carries out those of RUN now; --model and --agent name others.
     """
     from reconvene.app import queries
+    from reconvene.app.views.shared_past import shared_past
     from reconvene.doors.cli.typed_bindings import bind, wanted
 
     engine, source = open_to_change(call, run)
     wanted(call, engine, source)  # what nobody could do is refused before there is a fork
     made = engine.fork(source, at=at, by=call.by, door=DOOR)
     bind(call, engine, made)
-    told = f"{made} is {source} as it was at event {at}\n\ncontinue with:\n  {call.command('resume', made)}"
-    return answer(call, queries.summary(engine, made), told)
+    past = shared_past(engine.log.read(made), engine.log.head(source))
+    assert past is not None
+    moved = f" ({at} is in the middle of what the run did by itself)" if past.event != at else ""
+    lines = [f"{made} is {source} as it was at event {past.event}{moved}", *(f"  {line}" for line in past.lines())]
+    ways = [call.command("resume", made), f"{call.command('compare', source, made)}    # later: what went otherwise"]
+    told = "\n".join([*lines, "", "continue with:", *(f"  {way}" for way in ways)])
+    return answer(call, queries.summary(engine, made), told, shared=past)

@@ -61,6 +61,10 @@ class OfFile(Query, frozen=True):
     path: Short = ""
 
 
+class WithOther(Query, frozen=True):
+    other: Annotated[Short, Meta(description="A run; else what this one was forked from.")] = ""
+
+
 class OneVersion(Query, frozen=True):
     version: Annotated[str, Meta(max_length=200, description="A digest; else the file as it is now.")] = ""
 

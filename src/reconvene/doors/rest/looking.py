@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from starlette.responses import Response
 
 from reconvene.app import as_sent, index, kit_views, measures, queries, round_tries, run_queue
+from reconvene.app.compared_runs import compared, forked_from
 from reconvene.app.file_comments import comments as every_comment
 from reconvene.app.file_versions import version_of, versions
 from reconvene.app.outlook import with_outlook
@@ -19,7 +20,7 @@ from reconvene.app.views import companion_talk, tool_calls
 from reconvene.app.views.projections import remarks
 from reconvene.app.views.remark_lives import ledger_of, page_of
 from reconvene.doors.http.acts import last_shown, note_shown, require_run
-from reconvene.doors.http.refusals import Missing
+from reconvene.doors.http.refusals import Missing, WrongField
 from reconvene.doors.rest import bodies
 from reconvene.doors.rest.record_bodies import AttemptsShown, Outputs
 from reconvene.errors import StoreError, UserError
@@ -209,6 +210,19 @@ async def file_versions(asked: Asked) -> object:
 async def diff(asked: Asked) -> object:
     query = asked.query(bodies.Between)
     return await of_run(asked, lambda engine, run: bodies.Diff(run, queries.diff(engine, run, query.old, query.new)))
+
+
+async def compare(asked: Asked) -> object:
+    other = asked.query(bodies.WithOther).other
+
+    def look(engine: Engine, run: str) -> object:
+        found = other or forked_from(engine, run)
+        if found in ("", run):
+            raise WrongField("other", f"{run} was not forked: name the run to compare it with" if not found else
+                             f"{run} would be compared with itself")  # fmt: skip
+        return compared(engine, run, require_run(engine, found))
+
+    return await of_run(asked, look)
 
 
 async def outputs(asked: Asked) -> object:

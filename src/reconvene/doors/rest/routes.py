@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from starlette.responses import Response
 from starlette.routing import Mount, Route, Router
 
+from reconvene.app.compared_runs import Compared
 from reconvene.app.views.metrics import MetricsShown
 from reconvene.app.views.news import Since
 from reconvene.app.views.read_model import Checkpoint, Run
@@ -105,6 +106,9 @@ OPERATIONS: tuple[Op, ...] = (
        bodies.Versions, bodies.OfFile, refuses=(404,)),
     Op("GET", f"{_RUN}/diff", "diff", "files", "What changed between two rounds, or since the last.", looking.diff,
        bodies.Diff, bodies.Between, refuses=(404,)),
+    Op("GET", f"{_RUN}/compare", "compare", "record",
+       "This run beside another: where they part, what differs, what each took.", looking.compare, Compared,
+       bodies.WithOther, refuses=(404,)),
     Op("GET", f"{_RUN}/comments", "comments", "files", "Comments on lines of files, and what became of them.",
        looking.comments, bodies.Comments, bodies.OfFile, refuses=(404,)),
     Op("GET", f"{_RUN}/outputs", "outputs", "record", "What agents were sent and wrote in a round.",

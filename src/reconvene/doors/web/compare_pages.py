@@ -8,6 +8,7 @@ from starlette.routing import Route
 
 from reconvene.app import index
 from reconvene.app.compared_runs import Compared, compared, forked_from
+from reconvene.app.views.run_story import VERBS, lasted
 from reconvene.doors.http.acts import require_run
 from reconvene.doors.web.rendered import by_lines, by_words
 from reconvene.doors.web.run_drawing import around, drawn
@@ -45,7 +46,7 @@ def routes(service: Service) -> list[Route]:
         said = [(one, by_words(one.there, one.here)) for one in found.said if not one.same] if found is not None else []
         return drawn(
             asks, "runs/compare.html", frame, "compare", found=found, others=others, file=file, rows=rows, more=more,
-            said=said,
+            said=said, verbs=VERBS, lasted=lasted,
         )  # fmt: skip
 
     return [Route("/runs/{run}/compare", compare)]
