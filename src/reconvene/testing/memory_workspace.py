@@ -152,6 +152,10 @@ class MemoryWorkspace:
     def read(self, path: str) -> bytes | None:
         return (self._folder.files or {}).get(safe_path(path))
 
+    def ignored(self, known: Mapping[str, str]) -> tuple[str, ...]:
+        """Nothing: whatever lies in memory is a file that can be taken."""
+        return ()
+
     def leave(self) -> None:
         self._folder.manifest = {}
         if not self._folder.files:
