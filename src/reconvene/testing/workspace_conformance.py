@@ -52,7 +52,7 @@ class WorkspaceConformance:
 
     def resume(self, workspace: Workspace) -> list[Change]:
         """What a driver does when it takes a run up."""
-        changes, stale, settled = workspace.look(self.known())
+        changes, stale, settled, _ = workspace.look(self.known())
         self.append({change.path: change.data for change in changes})
         if settled:
             assert (changes, stale) == ([], [])
@@ -95,7 +95,7 @@ class WorkspaceConformance:
         self.write(self.make_workspace(), {"a.md": b"one", "gone.md": b"old"})
         self.append({"a.md": b"two", "new.md": b"new", "gone.md": None})
         workspace = self.make_workspace()
-        assert workspace.look(self.known()) == ([], ["a.md", "gone.md", "new.md"], False)
+        assert workspace.look(self.known()) == ([], ["a.md", "gone.md", "new.md"], False, ())
         assert self.resume(workspace) == []
         assert self.on_disk() == self._log
 
