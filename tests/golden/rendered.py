@@ -103,12 +103,21 @@ def _by_branch(text: str) -> str:
     return json.dumps(shown)
 
 
+def _light_edit(text: str) -> str:
+    """An edit weighed little, whatever figure was changed by it."""
+    shown = json.loads(text)
+    for remark in shown.get("remarks", []) if isinstance(shown, dict) else []:
+        if remark.get("kind") == "edit":
+            remark.update(level="minor", reason="an edit of a file", was="", now="")
+    return json.dumps(shown)
+
+
 _BACK = (r"back to the beginning of ([^;\"]+); what is there stays", r"\1 is done anew")
 ALLOWED: tuple[Allowed, ...] = (
     Allowed("troubles/*/shown/*", "a stop says whose words it tells.", swap(r"- the check of \w+ says: ", "- ")),
     *(
         Allowed(name, "an option that goes back says that what is there stays.", swap(*_BACK))
-        for name in ("[!j]*/shown/*", "[!j]*/told/*")  # job was recorded later
+        for name in ("[!j]*/on/*/shown/*", "[!j]*/through/*/shown/*", "[!j]*/told/*")  # job was recorded later
     ),
     *(
         Allowed(f"[!j]*/{way}/*/prompts/*", why, swap(now, then))  # job was recorded later
@@ -128,6 +137,10 @@ ALLOWED: tuple[Allowed, ...] = (
     ),
     *(
         Allowed(f"brainstorm/{way}/*/shown/*", "what is merged is the commit that was shown.", _by_branch)
+        for way in ("on", "through")
+    ),
+    *(
+        Allowed(f"*/{way}/*/shown/*", "a figure changed by hand weighs like one that is said.", _light_edit)
         for way in ("on", "through")
     ),
     Allowed("brainstorm/*/brainstorm-1-fork-1/shown/*", "a commit is named by its first twelve digits."),

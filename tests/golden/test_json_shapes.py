@@ -37,7 +37,7 @@ def test_every_command_is_written_down_here_or_in_rendered() -> None:
     assert set(COMMANDS) - called - {*LISTS, *watching.COMMANDS} == {
         *("schema", "demo", "completion"),  # not ours alone
         *("ask", "chat", "cite", "comments", "mcp", "replan", "review", "search", "worker"),  # with tests of their own
-        *("people", "assign", "limit", "tick", "serve", "notify", "backup", "restore"),  # likewise
+        *("people", "assign", "limit", "tick", "serve", "notify", "backup", "restore", "compare"),  # likewise
     }
 
 

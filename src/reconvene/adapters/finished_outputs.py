@@ -6,7 +6,6 @@ A file is written beside its place and renamed, so it is there as a whole or not
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Callable
 from contextlib import suppress
 
@@ -60,6 +59,8 @@ class FinishedFiles:
             if name:
                 os.unlink(self._path(run, name))
             else:
+                import shutil  # who only decides never needs it
+
                 shutil.rmtree(self.place(run))
         with suppress(OSError):  # others lie there, or it is gone
             os.rmdir(self.place(run))

@@ -31,7 +31,7 @@ def parked(reconvene: Command) -> str:
 @pytest.mark.parametrize(
     ("words", "found"),
     [
-        (("comp",), ["completion"]),
+        (("comp",), ["compare", "completion"]),
         (("show", "tw"), ["two-step-1"]),
         (("show", "other"), []),
         (("decide", "two-step-1", "--option", "c"), ["Continue"]),

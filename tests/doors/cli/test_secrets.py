@@ -135,7 +135,7 @@ def test_a_file_that_was_asked_for_and_holds_one_is_named_with_its_reason(reconv
     stop = reconvene("run", "asked.yaml", "--no-input")
     assert stop.code == 3
     told = "settings.env: it holds the value of WRITER_KEY. It is kept aside: reconvene take asked-1 settings.env"
-    assert f"FILE_NOT_TAKEN: write the file so that it can be taken. It was not: {told}" in stop.out
+    assert f"FILE_NOT_TAKEN: write the file so that it can be taken. It was not: “{told}”" in stop.out
     assert "is not there" not in stop.out
     second = reconvene("output", "asked-1", "writer", "--all").out.partition("attempt 2")[2]
     assert "it holds the value of WRITER_KEY" in second

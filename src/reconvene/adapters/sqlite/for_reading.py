@@ -8,10 +8,7 @@ and read there: what was acknowledged is in that log, and leaving it out would s
 from __future__ import annotations
 
 import os
-import pathlib
-import shutil
 import sqlite3
-import tempfile
 from weakref import finalize
 
 from reconvene.errors import StoreError
@@ -57,27 +54,36 @@ def opened(path: str, busy_timeout: float, newest: int) -> sqlite3.Connection:
 
 def _live(path: str, busy_timeout: float) -> sqlite3.Connection | None:
     """With what lies beside it, as others who write see it."""
-    return _tried(f"{pathlib.Path(path).as_uri()}?mode=ro", busy_timeout) if os.path.exists(f"{path}-shm") else None
+    return _tried(f"{_uri(path)}?mode=ro", busy_timeout) if os.path.exists(f"{path}-shm") else None
 
 
 def _as_it_is(path: str) -> sqlite3.Connection | None:
     log = f"{path}-wal"
     if os.path.exists(log) and os.path.getsize(log):
         return None
-    return _tried(f"{pathlib.Path(path).as_uri()}?mode=ro&immutable=1", 0)
+    return _tried(f"{_uri(path)}?mode=ro&immutable=1", 0)
 
 
 def _copied(path: str, busy_timeout: float) -> sqlite3.Connection | None:
+    import shutil  # as all that is rarely needed: every command opens a store
+    import tempfile
+
     aside = tempfile.mkdtemp(prefix="reconvene-read-")
     for name in (path, f"{path}-wal"):
         if os.path.exists(name):
             shutil.copyfile(name, os.path.join(aside, os.path.basename(name)))
-    connection = _tried(pathlib.Path(aside, os.path.basename(path)).as_uri(), busy_timeout)
+    connection = _tried(_uri(os.path.join(aside, os.path.basename(path))), busy_timeout)
     if connection is None:
         shutil.rmtree(aside, ignore_errors=True)
     else:
         finalize(connection, shutil.rmtree, aside, ignore_errors=True)
     return connection
+
+
+def _uri(path: str) -> str:
+    from pathlib import Path
+
+    return Path(path).as_uri()
 
 
 def _tried(uri: str, busy_timeout: float) -> sqlite3.Connection | None:

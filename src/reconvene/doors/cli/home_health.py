@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 Row = tuple[str, bool, str]
 
+_HISTORY = "history.git"
 _RESTORE = "put it back from a backup: reconvene restore FILE"
 
 
@@ -26,11 +27,11 @@ def home_rows(call: Call, *, sweep: bool = False) -> list[Row]:
         engine = open_home(call)
     except ReconveneError as error:
         return [("runs", False, f"{error.message} {error.hint}")]
-    rows = [*_runs(engine), *_strays(engine, call), *_unrecorded(engine, call)]
+    rows = [*_runs(engine, call), *_strays(engine, call), *_unrecorded(engine, call)]
     return [*rows, *_leftovers(engine, call, sweep=sweep)]
 
 
-def _runs(engine: Engine) -> list[Row]:
+def _runs(engine: Engine, call: Call) -> list[Row]:
     from reconvene.app.verifying import verify_all
 
     looked = verify_all(engine.log, engine.history(), engine.signer)
@@ -43,7 +44,8 @@ def _runs(engine: Engine) -> list[Row]:
     if behind:
         more = f" (and {len(behind) - 1} more runs)" if len(behind) > 1 else ""
         fits = f"{len(looked.runs)}: logs, contents and signatures fit together"
-        return [("runs", True, fits), ("commits", False, f"{behind[0]}{more}")]
+        kept = os.path.isdir(os.path.join(call.home, _HISTORY))  # then these runs came from elsewhere
+        return [("runs", True, fits), ("commits", kept, f"{behind[0]}{more}")]
     return [("runs", True, f"{len(looked.runs)}: logs, contents, signatures and history fit together")]
 
 
