@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from typing import NamedTuple
 
 from reconvene.errors import UserError
 
@@ -30,12 +31,25 @@ STATE_VARIABLE = "XDG_STATE_HOME"
 SANDBOX_VARIABLE = "RECONVENE_SANDBOX"
 SETTINGS_FILE = "reconvene.toml"
 
-PROVIDER_WAIT = 120  # seconds
-STORE_WAIT = 3600  # seconds
-MAX_FILE, MAX_EDIT = 10, 100  # MB: a file that an agent wrote; one that a person put into the folder of a run
-MAX_FILES = 1000
-_MOST_MB, _MOST_FILES = 1000, 1_000_000  # the store takes contents of up to 1 GB
-_LONGEST_WAIT = 86_400
+class Limit(NamedTuple):
+    """A number that the environment sets, else a settings file in its table [limits]."""
+
+    variable: str
+    usual: int
+    least: int
+    most: int
+    what: str = "whole number"
+
+
+_DAY = 86_400
+LIMITS = {  # by their names in a settings file
+    "provider_wait": Limit(PROVIDER_WAIT_VARIABLE, 120, 0, _DAY, "number of seconds"),
+    "store_wait": Limit(STORE_WAIT_VARIABLE, 3600, 0, _DAY, "number of seconds"),
+    "max_file_mb": Limit(MAX_FILE_VARIABLE, 10, 1, 1000),  # the store takes contents of up to 1 GB
+    "max_files": Limit(MAX_FILES_VARIABLE, 1000, 1, 1_000_000),
+    "max_edit_mb": Limit(MAX_EDIT_VARIABLE, 100, 1, 1000),
+}
+FromFiles = Callable[[str], int | None]  # the name of a limit → what settings files say
 
 
 def claimed(given: str = "", otherwise: Callable[[], str] = str) -> str:
@@ -121,49 +135,37 @@ def pages_url() -> str:
     return os.environ.get(URL_VARIABLE, "").strip()
 
 
-def provider_wait() -> float:
+def provider_wait(files: FromFiles = lambda _: None) -> int:
     """How many seconds a process waits for a provider that fails before the run parks; 0 = it parks at once."""
-    return _seconds(PROVIDER_WAIT_VARIABLE, os.environ.get(PROVIDER_WAIT_VARIABLE, ""), PROVIDER_WAIT)
+    return _limit("provider_wait", files)
 
 
-def store_wait() -> float:
+def store_wait(files: FromFiles = lambda _: None) -> int:
     """How many seconds a process offers what agents finished to a store that is locked or full, before it ends."""
-    return _seconds(STORE_WAIT_VARIABLE, os.environ.get(STORE_WAIT_VARIABLE, ""), STORE_WAIT)
+    return _limit("store_wait", files)
 
 
-def taken_of_agents() -> tuple[int, int]:
+def taken_of_agents(files: FromFiles = lambda _: None) -> tuple[int, int]:
     """Of what an agent leaves in its folder: the largest file, in bytes, and how many."""
-    largest = _whole(MAX_FILE_VARIABLE, os.environ.get(MAX_FILE_VARIABLE, ""), MAX_FILE, _MOST_MB)
-    most = _whole(MAX_FILES_VARIABLE, os.environ.get(MAX_FILES_VARIABLE, ""), MAX_FILES, _MOST_FILES)
-    return largest * 1024 * 1024, most
+    return _limit("max_file_mb", files) * 1024 * 1024, _limit("max_files", files)
 
 
-def largest_edit() -> int:
+def largest_edit(files: FromFiles = lambda _: None) -> int:
     """The largest file, in bytes, that is taken of what a person changes in the folder of a run."""
-    return _whole(MAX_EDIT_VARIABLE, os.environ.get(MAX_EDIT_VARIABLE, ""), MAX_EDIT, _MOST_MB) * 1024 * 1024
+    return _limit("max_edit_mb", files) * 1024 * 1024
 
 
-def _whole(variable: str, given: str, usual: int, most: int) -> int:
-    given = given.strip()
-    number = int(given) if given.isdecimal() and len(given) < 10 else usual if not given else 0
-    if 1 <= number <= most:
-        return number
+def _limit(name: str, files: FromFiles) -> int:
+    limit = LIMITS[name]
+    given = os.environ.get(limit.variable, "").strip()
+    if not given:
+        found = files(name)
+        return limit.usual if found is None else found
+    if given.isdecimal() and len(given) < 10 and limit.least <= int(given) <= limit.most:
+        return int(given)
     raise UserError(
-        f"{variable}={given!r} is not a whole number from 1 to {most}",
-        hint=f"export {variable}={usual}, or leave it out",
-    )
-
-
-def _seconds(variable: str, given: str, usual: int) -> float:
-    try:
-        seconds = float(given.strip() or usual)
-    except ValueError:
-        seconds = -1.0
-    if 0 <= seconds <= _LONGEST_WAIT:
-        return seconds
-    raise UserError(
-        f"{variable}={given!r} is not a number of seconds from 0 to {_LONGEST_WAIT}",
-        hint=f"export {variable}={usual}, or leave it out",
+        f"{limit.variable}={given!r} is not a {limit.what} from {limit.least} to {limit.most}",
+        hint=f"export {limit.variable}={limit.usual}, or leave it out",
     )
 
 

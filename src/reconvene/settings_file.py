@@ -20,6 +20,7 @@ from reconvene.errors import Problem, Refused, UserError, WorkflowError
 from reconvene.home import require_own, settings_files, user_file
 from reconvene.language.closest import closest
 from reconvene.notify_settings import Notify, read_notify
+from reconvene.settings import LIMITS
 
 _OF_THE_PERSON = {
     "by": "says who you are",
@@ -27,7 +28,7 @@ _OF_THE_PERSON = {
     "url": "says where links of messages lead",
 }
 _TEXTS = ("model", "gate_model", "feedback_model", "search_model", "companion_model", *_OF_THE_PERSON)
-_TABLES = ("models", "agents", "settings", "sources", "projects", "notify")
+_TABLES = ("models", "agents", "settings", "sources", "projects", "notify", "limits")
 _MOST_BYTES = 1_000_000
 
 
@@ -49,6 +50,7 @@ class Settings(Struct, frozen=True):
     lines: dict[str, int] = {}  # of each of them
     sources: dict[str, str] = {}  # name → address, of data that a server may give to runs
     projects: dict[str, str] = {}  # name → folder
+    limits: dict[str, int] = {}  # by the names of settings.LIMITS
 
 
 def in_force() -> list[Settings]:
@@ -114,6 +116,7 @@ class _Reading:
         bindings += self._table(data, "agents", lambda name, said: runs(said, name))
         settings = self._settings(data.get("settings", {}))
         sources, projects = (self._places(data.get(table, {}), table) for table in ("sources", "projects"))
+        limits = self._limits(data.get("limits", {}))
         notify = read_notify(data.get("notify", {}), self._add, found=self._found, own=user_file())
         if self._problems:
             raise WorkflowError(self._problems)
@@ -130,6 +133,7 @@ class _Reading:
             sources=sources,
             projects=projects,
             notify=notify,
+            limits=limits,
         )
 
     def _settings(self, given: object) -> dict[str, object]:
@@ -154,6 +158,24 @@ class _Reading:
             if self._found and os.path.commonpath([os.path.realpath(where), os.path.realpath(folder)]) != folder:
                 self._add(table, name, f"{name!r} is not below {folder}", f"write it into {user_file()}")
             found[name] = where
+        return found
+
+    def _limits(self, given: object) -> dict[str, int]:
+        if not isinstance(given, dict):
+            self._add("", "limits", "'limits' should be a table", "write [limits] and then NAME = …")
+            return {}
+        found: dict[str, int] = {}
+        for name, value in given.items():
+            limit = LIMITS.get(name)
+            if limit is None:
+                near = closest(name, list(LIMITS), 1)
+                known = f"known are {', '.join(LIMITS)}"
+                self._add("limits", name, f"there is no limit {name!r}", f"did you mean {near[0]}?" if near else known)
+            elif type(value) is not int or not limit.least <= value <= limit.most:
+                said = f"{name!r} should be a {limit.what} from {limit.least} to {limit.most}"
+                self._add("limits", name, said, f"as in {name} = {limit.usual}")
+            else:
+                found[name] = value
         return found
 
     def _line_of_setting(self, group: str, dot: str, own: str) -> int:

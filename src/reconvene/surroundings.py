@@ -25,7 +25,7 @@ def keeping(home: str) -> Keeping:
     from reconvene.shelf_ports import Takes
 
     shelf = FinishedFiles(os.path.join(home, FINISHED), file_name)
-    return Keeping(shelf, store_wait(), Takes(*taken_of_agents()))
+    return Keeping(shelf, store_wait(limit_from_files), Takes(*taken_of_agents(limit_from_files)))
 
 
 class SystemClock:
@@ -105,3 +105,13 @@ def from_files(name: Literal["gate_model", "feedback_model", "search_model", "co
 
     said = [getattr(one, name) for one in in_force()]
     return next((text for text in reversed(said) if text), "")
+
+
+def limit_from_files(name: str) -> int | None:
+    """The same of a limit: one of `settings.LIMITS`."""
+    if not settings_files():
+        return None
+    from reconvene.settings_file import in_force
+
+    said = [one.limits[name] for one in in_force() if name in one.limits]
+    return said[-1] if said else None

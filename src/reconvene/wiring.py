@@ -22,7 +22,7 @@ from reconvene.settings import (
     search_model,
     system_user,
 )
-from reconvene.surroundings import LazyProjects, Machine, SystemClock, from_files, keeping
+from reconvene.surroundings import LazyProjects, Machine, SystemClock, from_files, keeping, limit_from_files
 from reconvene.trust import Offer, is_accepted, make_own, note_place, offer, own_id, refusal, require_plain
 
 if TYPE_CHECKING:
@@ -355,7 +355,7 @@ def open_engine(
             require_own_folder(folder, root)
             require_ours(folder, root)
 
-        return FolderWorkspace(folder, manifest, check, largest_edit())
+        return FolderWorkspace(folder, manifest, check, largest_edit(limit_from_files))
 
     def aside_for() -> Aside:
         from reconvene.adapters.workspace.held_files import HeldFiles
@@ -379,7 +379,7 @@ def open_engine(
     log, clock = open_log(root), SystemClock()
     log.routes = LiveRoutes(root)
     run_folders = RunFolders(log)
-    patience = within(provider_wait())
+    patience = within(provider_wait(limit_from_files))
     discreet = Discretion(environ, aside_for)
     who, actor = OwnKey(own_folder(), system_user(), say), acting(root)
     return Engine(
