@@ -10,7 +10,7 @@ from commands import Command
 
 FLOW = """name: big
 agents:
-  writer: {command: ["sh", "-c", "head -c 1500000 /dev/zero > large.bin; for n in 1 2 3; do echo $n > $n.txt; done; echo ok"]}
+  writer: {command: ["sh", "-c", "head -c 1500000 /dev/zero > a.bin; echo 1 | tee b.txt c.txt d.txt"]}
 phases: [{id: a, agents: [writer], checkpoint: {}}]
 """
 
