@@ -31,6 +31,7 @@ STATE_VARIABLE = "XDG_STATE_HOME"
 SANDBOX_VARIABLE = "RECONVENE_SANDBOX"
 SETTINGS_FILE = "reconvene.toml"
 
+
 class Limit(NamedTuple):
     """A number that the environment sets, else a settings file in its table [limits]."""
 

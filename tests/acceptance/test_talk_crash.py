@@ -134,7 +134,7 @@ def test_a_kill_in_the_middle_of_a_discussion_loses_neither_answers_nor_words(tm
     assert start("resume", "talk-1").wait() == 3
     prompts = [(home / f"prompt{number}").read_text(encoding="utf-8") for number in (2, 3)]
     assert "why two?" in prompts[0]
-    assert "[q2] Two? → because" in prompts[0]
+    assert "[q2] “Two?” → because" in prompts[0]
     assert prompts[1].startswith(prompts[0].rstrip("\n")), "the same prompt, and at most why it is sent again"
     told, _ = start("show", "talk-1", "--json").communicate()
     found = json.loads(told)

@@ -121,7 +121,7 @@ def test_a_revision_is_told_everything_in_the_order_of_a_conversation():
         "ann chose “Discuss”",
         "## Answers and choices so far",
         "### triage\n\n- chosen: Agree",
-        "### questions (not final yet)\n\n- [q1] Which store? → PostgreSQL\n- [q2] Why? → (not answered)",
+        "### questions (not final yet)\n\n- [q1] “Which store?” → PostgreSQL\n- [q2] “Why?” → (not answered)",
         "## What the person says now",
         "[FB-001] **Comment:** Question 2 makes no sense to me.",
     )

@@ -117,7 +117,7 @@ def test_a_phase_entered_anew_is_prefilled_with_what_still_fits():
     game.decide("Back to questions")
     game.decide("Done", fields={"q2": "because"})
     assert game.working() == ["brainstormer"]
-    assert "### approaches (not final yet)\n\n- [pick] pick → b" in prompt(game)
+    assert "### approaches (not final yet)\n\n- [pick] “pick” → b" in prompt(game)
     game.finish("brainstormer", value=APPROACHES)
     assert game.entered()[-1] == "approaches#2"
     assert kept(game) == {"pick": "b"}

@@ -151,12 +151,16 @@ def tell(state: RunState, book: Book, number: int) -> str:
 def changes(state: RunState, book: Book, entry: TalkEntry) -> list[str]:
     """What one saving of answers changed, each with its question."""
     asked = state.record.asked.get(entry.spot)
-    questions = {name: plain_question(text) for name, text in asked.questions.items()} if asked else {}
+    questions = asked.questions if asked else {}
+
+    def question(name: str) -> str:
+        return plain_question(questions.get(name) or name)
+
     old = book.object(entry.old)
     new = book.object(entry.ref.digest) if entry.ref else {}
-    lines = [f"{questions.get(name) or name} → {told(new[name])}" for name in sorted(new) if new[name] != old.get(name)]
+    lines = [f"{question(name)} → {told(new[name])}" for name in sorted(new) if new[name] != old.get(name)]
     gone = [name for name in sorted(old) if name not in new]
-    lines += [f"{questions.get(name) or name} → no answer any more (was: {told(old[name])})" for name in gone]
+    lines += [f"{question(name)} → no answer any more (was: {told(old[name])})" for name in gone]
     return lines
 
 

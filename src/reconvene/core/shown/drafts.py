@@ -7,6 +7,7 @@ so. The log keeps every draft ever saved. What an answer becomes when the checkp
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 
 from msgspec.structs import replace
@@ -16,6 +17,7 @@ from reconvene.core.facts import events as e
 from reconvene.core.facts.book import Book, to_json
 from reconvene.core.facts.commands import Answers
 from reconvene.core.facts.state import Asked, RunState
+from reconvene.language.plain_text import quoted
 
 ENGINE = "reconvene"  # who sets an answer aside that no longer counts
 
@@ -99,20 +101,21 @@ def _answers(book: Book, asked: Asked | None, digest: str) -> Iterable[str]:
         if answer is None and asked and asked.settled:
             answer = field.blank if field.blank is not None else field.default
         text = _indented(answer) if answer is not None else "(not answered)"
-        yield f"- [{field.id}] {_question(field)} → {text}"
+        yield f"- {_named(field.id)} {quoted(field.prompt or field.id)} → {text}"
     known = {field.id for field in fields}
     for name in sorted(drafts):
         if name not in known:
-            question = plain_question(asked.questions.get(name, "")) if asked else ""
-            yield f"- [{name}] {question} → {_indented(drafts[name])} (no longer asked)"
+            question = quoted(asked.questions.get(name, "")) if asked else ""
+            yield f"- {_named(name)} {question} → {_indented(drafts[name])} (no longer asked)"
+
+
+def _named(field: str) -> str:
+    """Items of a list are named by agents: what is no plain name is quoted like all that they say."""
+    return f"[{field}]" if re.fullmatch(r"[\w.-]{1,60}", field) else quoted(field)
 
 
 def _indented(answer: object) -> str:
     return told(answer).replace("\n", "\n  ")
-
-
-def _question(field: e.FieldAsked) -> str:
-    return plain_question(field.prompt or field.id)
 
 
 def plain_question(text: str) -> str:
