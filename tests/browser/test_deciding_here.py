@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from playwright.sync_api import expect
 from tests.browser.conftest import NARROW, Open
 from tests.browser.serving import Served, engine_of
@@ -134,3 +136,49 @@ def test_an_option_that_is_chosen_by_a_key_is_shown_whole(open_page: Open) -> No
     assert more is not None
     assert foot is not None
     assert more["y"] + more["height"] <= foot["y"] + 1
+
+
+def test_what_is_typed_to_the_companion_decides_nothing(open_page: Open, server: Served) -> None:
+    page = open_page("/runs/quality-gate-4/decide")
+    page.keyboard.press("1")
+    box = page.locator("aside textarea[name=question], #companion textarea").first
+    if not box.is_visible():
+        page.locator("summary", has_text="Ask").first.click()
+    box.fill("What was tested?")
+    box.press("Control+Enter")
+    page.wait_for_timeout(500)
+    assert _decided(server, "quality-gate-4") == []
+    expect(page.locator("body")).to_contain_text("What was tested?")
+
+
+def test_enter_on_an_option_leads_to_the_button_and_marks_nothing_as_read(open_page: Open, server: Served) -> None:
+    page = open_page("/runs/quality-gate-4/decide")
+    page.keyboard.press("1")
+    page.keyboard.press("Enter")
+    expect(page.locator("#record")).to_be_focused()
+    assert page.url.endswith("/decide")
+    assert _decided(server, "quality-gate-4") == []
+    plain = open_page("/runs/quality-gate-4/decide", scripts=False)
+    plain.locator("input[name=option]").first.check()
+    plain.locator("input[name=option]").first.press("Enter")
+    expect(plain.get_by_role("button", name="Mark as read")).to_have_count(1)
+    assert _decided(server, "quality-gate-4") == []
+
+
+def test_two_passages_become_two_notes_each_on_its_own_lines(open_page: Open) -> None:
+    page = open_page("/runs/job-1/decide?file=plan.md")
+    for number, word in ((0, "Comment"), (1, "Delete")):
+        page.evaluate(
+            """number => { const range = document.createRange();
+            range.selectNodeContents(document.querySelectorAll(".doc [data-line]")[number * 2]);
+            getSelection().removeAllRanges(); getSelection().addRange(range);
+            document.dispatchEvent(new Event("mouseup")); }""",
+            number,
+        )
+        page.get_by_role("button", name=word, exact=True).click()
+    expect(page.locator(".note")).to_have_count(1)
+    expect(page.locator("#say")).to_have_value(re.compile("^Delete “"))
+    page.locator("#add").click()
+    expect(page.locator(".note")).to_have_count(2)
+    places = page.locator(".note .id").all_inner_texts()
+    assert len(set(places)) == 2

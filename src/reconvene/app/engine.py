@@ -13,7 +13,7 @@ from reconvene.app.chance import Chance
 from reconvene.app.discretion import Discretion
 from reconvene.app.driver import Driver, first_error
 from reconvene.app.files import Files
-from reconvene.app.found_edits import record_edits
+from reconvene.app.found_edits import editor, record_edits
 from reconvene.app.in_hand import InHand
 from reconvene.app.left_behind import settle
 from reconvene.app.project_branch import Branch
@@ -195,7 +195,9 @@ class Engine:
             if isinstance(command, Replan) or (
                 isinstance(command, AnswerCheckpoint | Rollback) and session.state.world.open is not None
             ):
-                record_edits(session, files, self.leases, command.by, command.door, tidy=True, held=bool(holder))
+                whose = editor(session, self.signer, self._sessions, command.by, command.door)
+                record_edits(whose.session, files, self.leases, whose.by, whose.door, tidy=True, held=bool(holder))
+                session = session if whose.session is session else self.session(run, actor)
                 tidied = True
             if isinstance(command, AnswerCheckpoint):
                 changed_calls.check(session, command)

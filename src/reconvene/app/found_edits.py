@@ -2,8 +2,29 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from reconvene.app.files import Files
-from reconvene.app.session import Leases, Session
+from reconvene.app.session import Leases, Session, Sessions
+from reconvene.app.signing import Signer
+from reconvene.core.facts.actors import Actor
+
+
+class Editor(NamedTuple):
+    """Who changed what lies in the folder of a run, and the session in which that is recorded."""
+
+    session: Session
+    by: str
+    door: str
+
+
+def editor(session: Session, signer: Signer | None, sessions: Sessions, by: str, door: str) -> Editor:
+    """Who acts here at this machine. Somebody whom this process serves cannot have written into its folders: that was
+    the account that it runs under, and whoever decides has to see it first."""
+    account = signer.user if signer is not None else ""
+    if not session.actor.served or not account or session.actor.user == account:
+        return Editor(session, by, door)
+    return Editor(sessions.open(session.run, Actor(account)), account, "folder")
 
 
 def record_edits(

@@ -9,13 +9,14 @@ from typing import TypeVar
 
 import pytest
 
-from reconvene.core.facts.events import DecisionRecorded
+from reconvene.core.facts.events import DecisionRecorded, FilesEdited
 from reconvene.doors.http import acts, run_acts
 from reconvene.doors.http.acts import Said
 from reconvene.doors.http.callers import Caller
 from reconvene.doors.http.refusals import Missing, WhichVersion, WrongField
 from reconvene.doors.http.service import Service
 from reconvene.errors import Forbidden, Refused, Repeated, StaleDecision
+from reconvene.settings import system_user
 from served_home import Ground, ground, service_of
 
 T = TypeVar("T")
@@ -219,3 +220,18 @@ def test_a_round_is_undone_on_the_version_that_was_shown(made: Ground) -> None:
     assert made.drive(run).status == "waiting"
     with pytest.raises(Refused):
         served(made, lambda s: acts.roll_back(s, ADA, run, version=at))
+
+
+def test_what_was_changed_in_the_folder_is_nobodys_whom_the_server_serves(made: Ground) -> None:
+    """They cannot have written there. They are told of it, and decide on what they were told."""
+    run = made.parked()
+    at, ada = version(made, run), Caller("Ada", "decider", listed=True)
+    with (Path(made.home) / "runs" / run / "draft.md").open("a") as file:
+        file.write("Debt is 30.\n")
+    with pytest.raises(StaleDecision) as refused:
+        served(made, lambda s: acts.decide(s, ada, run, "Go on", version=at))
+    assert any("draft.md" in change for change in refused.value.changes)
+    (edited,) = [event for _, event in made.engine.log.read(run) if isinstance(event, FilesEdited)]
+    assert (edited.by, edited.user) == (system_user(), system_user())
+    served(made, lambda s: acts.decide(s, ada, run, "Go on", version=version(made, run)))
+    assert first_decision(made, run).by == "Ada"

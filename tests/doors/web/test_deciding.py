@@ -11,6 +11,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from reconvene.core.facts import commands as c
+from reconvene.core.facts.commands import SetLimits
 from reconvene.wire.workflow_file import parse_workflow
 from served_home import HOST, Ground, ground
 
@@ -256,15 +257,30 @@ def test_there_is_no_such_run(browser: TestClient) -> None:
 def test_approving_may_set_what_the_run_may_cost(made: Ground, browser: TestClient) -> None:
     run = made.parked()
     html = browser.get(f"/runs/{run}/decide").text
-    wrong = browser.post(f"/runs/{run}/decide", data=_sent(html, option="Go on", limits="1", cost_limit="much"))
+    wrong = browser.post(f"/runs/{run}/decide", data=_sent(html, option="Go on", limits="0", cost_limit="much"))
     assert (wrong.status_code, "is no amount in USD" in wrong.text) == (422, True)
     assert not made.state(run).record.decisions
-    stale = _sent(html, option="Go on", limits="1", cost_limit="1", version="0000000000000000")
+    stale = _sent(html, option="Go on", limits="0", cost_limit="1", version="0000000000000000")
     assert browser.post(f"/runs/{run}/decide", data=stale).status_code == 409
     assert made.state(run).record.ceiling == 0  # what is refused sets nothing
-    browser.post(f"/runs/{run}/decide", data=_sent(html, option="Go on", limits="1", cost_limit="$2.50"))
+    browser.post(f"/runs/{run}/decide", data=_sent(html, option="Go on", limits="0", cost_limit="$2.50"))
     assert made.state(run).record.ceiling == 2.5
     assert made.state(run).record.decisions[1].option == "Go on"
+
+
+def test_a_page_takes_back_no_limit_that_somebody_set_meanwhile(made: Ground, browser: TestClient) -> None:
+    """It sends the field whether or not anything was typed into it."""
+    run = made.parked()
+    html = browser.get(f"/runs/{run}/decide").text
+    made.engine.submit(run, SetLimits(5.0, (), "Olga"))
+    typed = _sent(html, option="Go on", limits="0", cost_limit="3")
+    refused = browser.post(f"/runs/{run}/decide", data=typed)
+    assert (refused.status_code, "somebody changed the limits meanwhile" in refused.text) == (422, True)
+    zero = browser.post(f"/runs/{run}/decide", data=_sent(html, option="Go on", limits="0", cost_limit="0"))
+    assert (zero.status_code, "with 0 nothing could run" in zero.text) == (422, True)
+    browser.post(f"/runs/{run}/decide", data=_sent(html, option="Go on", limits="0", cost_limit=""))
+    state = made.state(run)
+    assert (state.record.decisions[1].option, state.record.ceiling) == ("Go on", 5.0)
 
 
 TWICE = """

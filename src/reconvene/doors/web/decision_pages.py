@@ -15,16 +15,18 @@ from starlette.routing import Route
 
 from reconvene.app import queries
 from reconvene.doors.http import acts, moments
+from reconvene.doors.http.refusals import WrongField
 from reconvene.doors.http.told_errors import status_of
 from reconvene.doors.web import prepared_pages
 from reconvene.doors.web.calls_view import answered, calls
 from reconvene.doors.web.decision_drawing import caller_of, draw
+from reconvene.doors.web.decision_view import limits_of
 from reconvene.doors.web.drafted_decisions import Kept, Note, prepared, sent
 from reconvene.doors.web.drawing import page
 from reconvene.doors.web.noted import said
 from reconvene.doors.web.prepared_pages import NOTES_CHANGED, keep_typed
 from reconvene.doors.web.receipts import receipt
-from reconvene.doors.web.typed_forms import answers, dollars, form_of, note, number, typed, word
+from reconvene.doors.web.typed_forms import answers, form_of, limits_typed, note, number, typed, word
 from reconvene.doors.web.what_changed import told_since
 from reconvene.errors import Refused, Repeated, StaleDecision, UserError
 
@@ -144,18 +146,17 @@ class _Pages:
             raise NotesChanged(NOTES_CHANGED, hint="Look at them below. The button then decides with them.")
         notes: tuple[Note, ...] = (*kept.draft.notes, *((note(form),) if word(form, "words").strip() else ()))
 
-        def read(engine: Engine) -> tuple[Checkpoint | None, list[Said]]:
+        def read(engine: Engine) -> tuple[Checkpoint | None, list[Said], str]:
             point = queries.standing(engine, acts.require_run(engine, run)).checkpoint
             session = engine.session(run)
-            return point, [said(session, one) for one in notes]
+            return point, [said(session, one) for one in notes], limits_of(session).shown
 
-        point, ready = await self._service.do(read)
+        point, ready, standing = await self._service.do(read)
         same = point is not None and word(form, "checkpoint") in ("", point.id)
         fields = answers(point, option, form) if point is not None and same else {}
-        limits = None
-        if "limits" in form:
-            ask = [value for value in form.getlist("ask_first") if isinstance(value, str)]
-            limits = (dollars(word(form, "cost_limit")), ask)
+        limits = limits_typed(form)
+        if limits is not None and standing != word(form, "limits"):
+            raise WrongField("cost_limit", "somebody changed the limits meanwhile", hint="look at them again")
         await acts.decide(
             self._service,
             caller,

@@ -27,6 +27,7 @@ from reconvene.doors.web.needs import Need, needs
 from reconvene.doors.web.noted import ReadBack, read_back
 from reconvene.doors.web.rendered import Pair, by_words, document
 from reconvene.doors.web.several_people import answers_of_others, own_answers, what_yours_would_be
+from reconvene.doors.web.typed_forms import limits_shown
 from reconvene.language.late_patterns import late
 
 if TYPE_CHECKING:
@@ -83,6 +84,10 @@ class Limits(Struct, frozen=True):
     spent: float
     allowed: float  # 0 = there is no limit
     tools: tuple[tuple[str, bool, bool], ...]  # its name, whether the workflow has it ask always, whether a person does
+
+    @property
+    def shown(self) -> str:
+        return limits_shown(self.allowed, [name for name, always, asks in self.tools if asks and not always])
 
 
 class DecisionView(Struct, frozen=True):
@@ -164,7 +169,7 @@ def view(engine: Engine, run: str, caller: Caller, read: int, prepared: Prepared
         review.meter if review else None,
         prepared,
         session.state.seq,
-        _limits(session),
+        limits_of(session),
         yours,
         point.approvals,
         max((one.needs for one in point.options), default=1),
@@ -218,7 +223,7 @@ def _asked_words(point: Checkpoint) -> tuple[str, str]:
     return "", one_line(" ".join(lines[1:]), 120)
 
 
-def _limits(session: Session) -> Limits:
+def limits_of(session: Session) -> Limits:
     book, record = session.book, session.state.record
     total = spending.budgets(session.state, book)[0]
     used = [tool for agent in book.workflow.agents.values() for tool in agent.tools]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from starlette.requests import Request
@@ -88,6 +89,23 @@ def note(form: FormData) -> Note:
 def dollars(text: str) -> float:
     plain = text.strip().removeprefix("$").strip()
     try:
-        return float(plain) if plain else 0.0
+        amount = float(plain) if plain else 0.0
     except ValueError:
         raise WrongField("cost_limit", f"{text!r} is no amount in USD", hint="write 2.50, or nothing") from None
+    if plain and amount == 0:
+        raise WrongField("cost_limit", "with 0 nothing could run", hint="write an amount, or nothing for no limit")
+    return amount
+
+
+def limits_typed(form: FormData) -> tuple[float, list[str]] | None:
+    """None where they stand as they were shown: then they are as they are by now, whoever set them."""
+    if "limits" not in form:
+        return None
+    ask = [value for value in form.getlist("ask_first") if isinstance(value, str)]
+    cost = dollars(word(form, "cost_limit"))
+    return None if word(form, "limits") == limits_shown(cost, ask) else (cost, ask)
+
+
+def limits_shown(cost: float, ask: Sequence[str]) -> str:
+    """Limits in a word that a form can carry."""
+    return f"{cost:g} {' '.join(sorted(ask))}".strip()

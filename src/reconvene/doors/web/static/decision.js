@@ -133,7 +133,15 @@ for (let key = 1; key <= 9; key++) {
 document.addEventListener("keydown", event => {
   const record = $("#record");
   if (event.key === "Escape" && event.target.matches("textarea, input.field")) { event.target.blur(); undock(); }
-  if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && record && !record.disabled) form.requestSubmit(record);
+  if (event.key !== "Enter") return;
+  const other = event.target.form && event.target.form !== form ? event.target.form : null;
+  if (event.ctrlKey || event.metaKey) {
+    if (other) { event.preventDefault(); other.requestSubmit(); }  // what one types there is for whom it is typed to
+    else if (record && !record.disabled) form.requestSubmit(record);
+  } else if (event.target.matches("input[name=option]")) {  // an option is chosen; the button is pressed by itself
+    event.preventDefault();
+    if (record) record.focus();
+  }
 });
 
 // --- text that is selected can be remarked on, where one reads it ---
@@ -158,8 +166,21 @@ function about(path, version, first, last) {
   $("#about").hidden = !path;
   $("#about-what").textContent = path + (first ? `:${first}${last > first ? `-${last}` : ""}` : "");
 }
+const NEXT = `next note ${base}`;
 function remarkOn(word, quote, holder, first, last) {
-  about(holder.dataset.path, holder.dataset.version, first, last);
+  const place = [$("#note-path"), $("#note-first"), $("#note-last")].map(at => at.value).join("\n");
+  const wanted = [holder.dataset.path, first || "", last || ""].join("\n");
+  if ($("#note-path").value && say.value.trim() && place !== wanted) {  // what stands there is a note of its own
+    sessionStorage.setItem(NEXT, JSON.stringify([word, quote, holder.dataset.path, holder.dataset.version, first, last]));
+    sessionStorage.setItem(PLACE, String(scrollY));
+    closeMenu();
+    form.requestSubmit($("#add"));
+    return;
+  }
+  write(word, quote, holder.dataset.path, holder.dataset.version, first, last);
+}
+function write(word, quote, path, version, first, last) {
+  about(path, version, first, last);
   const before = say.value.trimEnd(), [head, tail] = SAYS[word](quote);
   say.value = (before ? `${before}\n` : "") + head + tail;  // what was typed already stays
   closeMenu();
@@ -233,6 +254,9 @@ setInterval(look, 15000);
 setInterval(() => { if (away) look(); }, 3000);
 document.addEventListener("visibilitychange", look);
 restore();
+const next = box && sessionStorage.getItem(NEXT);
+sessionStorage.removeItem(NEXT);
+if (next) write(...JSON.parse(next));
 tell();
 const place = sessionStorage.getItem(PLACE);
 sessionStorage.removeItem(PLACE);
