@@ -141,14 +141,12 @@ def test_an_option_that_is_chosen_by_a_key_is_shown_whole(open_page: Open) -> No
 def test_what_is_typed_to_the_companion_decides_nothing(open_page: Open, server: Served) -> None:
     page = open_page("/runs/quality-gate-4/decide")
     page.keyboard.press("1")
-    box = page.locator("aside textarea[name=question], #companion textarea").first
-    if not box.is_visible():
-        page.locator("summary", has_text="Ask").first.click()
-    box.fill("What was tested?")
-    box.press("Control+Enter")
-    page.wait_for_timeout(500)
+    page.get_by_text("Ask the companion").click()
+    page.locator("#beside-question").fill("What was tested?")
+    with page.expect_response("**/companion", timeout=60_000):
+        page.locator("#beside-question").press("Control+Enter")
     assert _decided(server, "quality-gate-4") == []
-    expect(page.locator("body")).to_contain_text("What was tested?")
+    expect(page.locator(".talked")).to_contain_text("What was tested?", timeout=30_000)
 
 
 def test_enter_on_an_option_leads_to_the_button_and_marks_nothing_as_read(open_page: Open, server: Served) -> None:
@@ -182,3 +180,16 @@ def test_two_passages_become_two_notes_each_on_its_own_lines(open_page: Open) ->
     expect(page.locator(".note")).to_have_count(2)
     places = page.locator(".note .id").all_inner_texts()
     assert len(set(places)) == 2
+
+
+def test_what_is_selected_is_quoted_whole_and_ends_in_its_own_line(open_page: Open) -> None:
+    """Three clicks select a paragraph up to the first letter of the next one."""
+    page = open_page("/runs/job-1/decide?file=plan.md")
+    first = page.locator(".doc p").first
+    first.click(click_count=3)
+    page.get_by_role("button", name="Delete", exact=True).click()
+    said = " ".join(first.inner_text().split())
+    expect(page.locator("#say")).to_have_value(f"Delete “{said}”.")
+    lines = (first.get_attribute("data-line") or "").split("-")
+    places = page.locator("#note-first").input_value(), page.locator("#note-last").input_value()
+    assert (places[0], places[1]) == (lines[0], lines[-1])

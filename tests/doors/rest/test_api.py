@@ -256,6 +256,21 @@ def test_a_remark_is_taken_back_by_who_said_it_and_stays_visible(made: Ground, c
     assert (status, "FB-001 was taken back by bob (bob: Never without tests.)" in told["changes"]) == (409, True)
 
 
+def test_what_somebody_said_is_read_anew_by_them_and_weighed_by_who_decides(made: Ground, client: TestClient) -> None:
+    """Agents are shown it as theirs: nobody else puts figures into it."""
+    run, bob, eve = made.parked(), proved(made, "bob", "reviewer"), proved(made, "eve", "reviewer")
+    ada, root = proved(made, "ada"), proved(made, "ruth", "admin")
+    one, said = f"{API}/runs/{run}/remarks/FB-001", {"remarks": [{"text": "Debt is 150M, not 20M."}]}
+    client.post(f"{API}/runs/{run}/remarks", json=said, headers=bob)
+    figures = {"was": "20M", "now": "1M"}
+    assert client.patch(one, json={"level": "minor"}, headers=eve).status_code == 403
+    refused = client.patch(one, json=figures, headers=ada)
+    assert (refused.status_code, "FB-001 is bob's" in refused.json()["detail"]) == (403, True)
+    assert client.patch(one, json={"level": "major", "target": "writer"}, headers=ada).status_code == 200
+    assert client.patch(one, json={"now": "150M"}, headers=bob).status_code == 200
+    assert client.patch(one, json={"kind": "correction", "was": "20M"}, headers=root).status_code == 200
+
+
 def test_each_role_may_do_so_much(made: Ground, client: TestClient) -> None:
     run = made.parked()
     version = at(client, made, run)

@@ -42,6 +42,8 @@ def test_what_is_typed_in_the_rows_is_kept_and_the_receipt_says_what_was_decided
     tab.typed(**typed, words="In the box").press("draft", code=200)
     again = Tab(client, CALLS)
     assert {name: again.form[name] for name in typed} == typed
+    again.typed(option="Approve").press("decide", code=422)
+    assert "the row of this one says something else" in again.text
     again.typed(**{f"words:{call}": ""}).press("calls", code=422)
     assert "say why it is refused" in again.text
     assert "_words" not in again.text

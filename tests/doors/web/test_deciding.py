@@ -274,6 +274,8 @@ def test_a_page_takes_back_no_limit_that_somebody_set_meanwhile(made: Ground, br
     html = browser.get(f"/runs/{run}/decide").text
     made.engine.submit(run, SetLimits(5.0, (), "Olga"))
     typed = _sent(html, option="Go on", limits="0", cost_limit="3")
+    browser.post(f"/runs/{run}/draft", data=typed)
+    assert _limit_in(browser.get(f"/runs/{run}/decide").text) == "3", "what was typed there is a draft, too"
     refused = browser.post(f"/runs/{run}/decide", data=typed)
     assert (refused.status_code, "somebody changed the limits meanwhile" in refused.text) == (422, True)
     zero = browser.post(f"/runs/{run}/decide", data=_sent(html, option="Go on", limits="0", cost_limit="0"))
@@ -281,6 +283,11 @@ def test_a_page_takes_back_no_limit_that_somebody_set_meanwhile(made: Ground, br
     browser.post(f"/runs/{run}/decide", data=_sent(html, option="Go on", limits="0", cost_limit=""))
     state = made.state(run)
     assert (state.record.decisions[1].option, state.record.ceiling) == ("Go on", 5.0)
+
+
+def _limit_in(html: str) -> str:
+    found = re.search(r'name="cost_limit"[^>]* value="([^"]*)"', html)
+    return found[1] if found else ""
 
 
 TWICE = """

@@ -88,6 +88,7 @@ def read_again(tx: Transaction, command: c.ReadRemark) -> None:
     Where nothing is said at all, the reader reads it once more: it may have failed before."""
     require_alive(tx)
     remark = _remark(tx, command.id)
+    _require_reader(tx, remark, command)
     kinds = kit_finder.reader(tx.book.workflow.kits).kinds
     if remark.diff:
         raise Refused(f"{remark.id} is an edit of a file: there is nothing else to read in it.")
@@ -160,11 +161,9 @@ def withdraw(tx: Transaction, command: c.WithdrawRemark, bound: Mapping[str, str
     remarks that go with a choice that counts, each with who made it."""
     require_alive(tx)
     remark, record = _remark(tx, command.id), tx.state.record
-    own = remark.user == tx.user if remark.user or tx.user else remark.by == command.by
-    if not own and tx.actor.role != "admin":
-        whose = remark.by or remark.user or "somebody else"
+    if not _is_own(tx, remark, command.by) and tx.actor.role != "admin":
         raise Forbidden(
-            f"{remark.id} is {whose}'s: only they, or an admin, can take it back. Nothing was done.",
+            f"{remark.id} is {_whose(remark)}'s: only they, or an admin, can take it back. Nothing was done.",
             hint="Say in a remark of your own what holds.",
         )
     if remark.number in record.withdrawn:
@@ -181,6 +180,28 @@ def withdraw(tx: Transaction, command: c.WithdrawRemark, bound: Mapping[str, str
     if remark.checkpoint in record.decided:
         raise Refused(f"{remark.id} cannot be taken back: a decision was made with it.", hint=instead)
     tx.emit(e.RemarkWithdrawn(at=tx.now, id=remark.id, number=remark.number, by=command.by, door=command.door))
+
+
+def _is_own(tx: Transaction, remark: e.RemarkAdded, by: str) -> bool:
+    return remark.user == tx.user if remark.user or tx.user else remark.by == by
+
+
+def _whose(remark: e.RemarkAdded) -> str:
+    return remark.by or remark.user or "somebody else"
+
+
+def _require_reader(tx: Transaction, remark: e.RemarkAdded, command: c.ReadRemark) -> None:
+    """Agents are shown a remark as its author's, in its last reading. So who decides may weigh it and say whom it
+    concerns; which figures somebody meant, only they say, or an admin."""
+    if command.model or _is_own(tx, remark, command.by) or tx.actor.role == "admin":
+        return
+    figures = command.was is not None or command.now is not None
+    if figures or not tx.actor.may("decider"):
+        what = "say which figures it means" if figures else "read it anew, or who decides"
+        raise Forbidden(
+            f"{remark.id} is {_whose(remark)}'s: only they can {what}. Nothing was done.",
+            hint="Say in a remark of your own what holds.",
+        )
 
 
 def _remark(tx: Transaction, name: str) -> e.RemarkAdded:

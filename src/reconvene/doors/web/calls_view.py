@@ -151,6 +151,15 @@ def answered(waiting: list[CallView], form: FormData) -> dict[str, tuple[str, st
     return found
 
 
+def require_nothing_said_of_each(waiting: list[CallView], form: FormData, option: str) -> None:
+    """An option for all calls would pass over what stands in the row of one."""
+    for one in waiting if option in rulings.LABELS and option != rulings.EACH else ():
+        ruled = str(form.get(f"call:{one.field}", "later")) != "later"
+        if ruled or str(form.get(f"words:{one.field}", "")).strip() or _is_changed(one, form):
+            why = f"“{option}” is for all calls as they are, and the row of this one says something else"
+            raise WrongField(one.field, f"{one.agent} wants {one.tool}: {why}.", hint="decide each, or take it back")
+
+
 def only_changed(waiting: list[CallView], given: Mapping[str, Field]) -> dict[str, Field]:
     """Of what was typed, without arguments that are as the agent gave them and calls that are left waiting."""
     same: dict[str, Field] = {f"call:{one.field}": "later" for one in waiting}

@@ -18,7 +18,7 @@ from reconvene.doors.http import acts, moments
 from reconvene.doors.http.refusals import WrongField
 from reconvene.doors.http.told_errors import status_of
 from reconvene.doors.web import prepared_pages
-from reconvene.doors.web.calls_view import answered, calls
+from reconvene.doors.web.calls_view import answered, calls, require_nothing_said_of_each
 from reconvene.doors.web.decision_drawing import caller_of, draw
 from reconvene.doors.web.decision_view import limits_of
 from reconvene.doors.web.drafted_decisions import Kept, Note, prepared, sent
@@ -149,6 +149,7 @@ class _Pages:
         def read(engine: Engine) -> tuple[Checkpoint | None, list[Said], str]:
             point = queries.standing(engine, acts.require_run(engine, run)).checkpoint
             session = engine.session(run)
+            require_nothing_said_of_each(calls(engine, run), form, option)
             return point, [said(session, one) for one in notes], limits_of(session).shown
 
         point, ready, standing = await self._service.do(read)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 MOST_FORM = 4 * 1024 * 1024  # bytes
 _FIELD = "field:"  # begins the name of what fills in a field
+COST_LIMIT, ASK_FIRST = "limits|cost", "limits|ask"  # as fields of a draft; no field of a workflow has such a name
 _CALLS = ("call:", "words:", "arg:")  # begin the names of what is said of a call of a tool
 
 
@@ -61,7 +62,21 @@ def _fields(form: FormData) -> dict[str, Field]:
         if name.startswith((_FIELD, *_CALLS)):
             values = [value.replace("\r\n", "\n") for value in form.getlist(name) if isinstance(value, str)]
             found[name.removeprefix(_FIELD)] = values if len(values) > 1 else values[0]
-    return found
+    return found | _limit_fields(form)
+
+
+def _limit_fields(form: FormData) -> dict[str, Field]:
+    """Limits that are not as they were shown, as they were typed."""
+    cost, ask = word(form, "cost_limit").strip(), _asked_first(form)
+    try:
+        same = "limits" not in form or word(form, "limits") == limits_shown(dollars(cost), ask)
+    except WrongField:
+        same = False
+    return {} if same else {COST_LIMIT: cost, ASK_FIRST: ask}
+
+
+def _asked_first(form: FormData) -> list[str]:
+    return [value for value in form.getlist("ask_first") if isinstance(value, str)]
 
 
 def answers(point: Checkpoint, option: str, form: FormData) -> dict[str, object]:
@@ -101,8 +116,7 @@ def limits_typed(form: FormData) -> tuple[float, list[str]] | None:
     """None where they stand as they were shown: then they are as they are by now, whoever set them."""
     if "limits" not in form:
         return None
-    ask = [value for value in form.getlist("ask_first") if isinstance(value, str)]
-    cost = dollars(word(form, "cost_limit"))
+    ask, cost = _asked_first(form), dollars(word(form, "cost_limit"))
     return None if word(form, "limits") == limits_shown(cost, ask) else (cost, ask)
 
 

@@ -195,7 +195,7 @@ if (box) {
 }
 document.addEventListener("selectionchange", () => { if (getSelection().isCollapsed) closeMenu(); });
 document.addEventListener("mouseup", offer);
-document.addEventListener("keyup", event => { if (event.shiftKey) offer(); });
+document.addEventListener("keyup", event => { if (event.shiftKey) offer(event); });
 function within(range) {
   menu = document.createElement("p");
   menu.className = "mark-menu", menu.setAttribute("role", "status");
@@ -204,14 +204,26 @@ function within(range) {
   const place = range.getBoundingClientRect();
   menu.style.left = `${Math.max(8, place.left + scrollX)}px`, menu.style.top = `${Math.max(8, place.top + scrollY - 40)}px`;
 }
-function offer() {
-  const selection = getSelection(), quote = selection.toString().trim().replace(/\s+/g, " ").slice(0, 200);
+function lastOf(range) {  // a selection may end before the first letter of what follows it
+  if (range.endOffset > 0 || range.endContainer === range.startContainer) return range.endContainer;
+  const walk = document.createTreeWalker(range.commonAncestorContainer, NodeFilter.SHOW_TEXT);
+  let last = range.startContainer;
+  for (let node = walk.nextNode(); node; node = walk.nextNode()) {
+    if (node === range.endContainer || range.comparePoint(node, 0) > 0 || range.endContainer.contains(node)) break;
+    if (range.intersectsNode(node) && node.data.trim()) last = node;
+  }
+  return last;
+}
+function offer(event) {
+  if (menu && event && menu.contains(event.target)) return;
+  closeMenu();  // it was about what was selected before: a third click selects more than the second
+  const selection = getSelection(), quote = selection.toString().trim().replace(/\s+/g, " ");
   if (!say || !quote || selection.isCollapsed) return;
   const range = selection.getRangeAt(0), node = range.commonAncestorContainer;
   const holder = (node.nodeType === 1 ? node : node.parentElement).closest("[data-path]");
-  if (menu) return;
   if (!holder) { if ($$("[data-path]").some(one => range.intersectsNode(one))) within(range); return; }
-  const from = lineOf(range.startContainer), to = lineOf(range.endContainer);
+  const from = lineOf(range.startContainer), to = lineOf(lastOf(range));
+  const said = quote.length <= 600 ? quote : `${quote.slice(0, 200)} […] ${quote.slice(-200)}`;  // of much: both ends
   menu = document.createElement("div");
   menu.className = "mark-menu";
   menu.setAttribute("role", "toolbar");
@@ -220,7 +232,7 @@ function offer() {
     const button = document.createElement("button");
     button.type = "button", button.className = "btn small", button.textContent = word;
     button.addEventListener("mousedown", event => event.preventDefault());
-    button.addEventListener("click", () => remarkOn(word, quote, holder, from && from[0], to && to[to.length - 1]));
+    button.addEventListener("click", () => remarkOn(word, said, holder, from && from[0], to && to[to.length - 1]));
     menu.append(button);
   }
   const place = range.getBoundingClientRect();
