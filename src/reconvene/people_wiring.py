@@ -7,7 +7,10 @@ everybody who can open the home may do everything. While no admin is set up, who
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from reconvene.core.facts.actors import UNKNOWN, Actor
 from reconvene.core.facts.named_people import TEAM
@@ -16,7 +19,7 @@ from reconvene.home import PEOPLE
 from reconvene.settings import TOKEN_VARIABLE, person_token, system_user
 
 if TYPE_CHECKING:
-    from reconvene.people_ports import People
+    from reconvene.people_ports import People, Person
 
 
 def open_people(home: str | os.PathLike[str]) -> People:
@@ -51,13 +54,11 @@ def acting(home: str | os.PathLike[str], now: str = "") -> Actor:
                     hint=f"ask an admin for a new one: reconvene people token NAME; or unset {TOKEN_VARIABLE}",
                 )
             return found.actor(served=True)
-        if (found := people.by_account(user)) is not None:
-            return found.actor()
+        listed = people.by_account(user)
     finally:
         people.close()
-    if owns(home) and not any(one.role == "admin" for one in everyone):
-        return Actor(user, "admin")
-    return Actor(user, UNKNOWN)
+    actor = listed.actor() if listed is not None else Actor(user, UNKNOWN)
+    return _as_owner(home, actor, everyone)
 
 
 def person(home: str | os.PathLike[str], name: str) -> Actor:
@@ -71,11 +72,17 @@ def person(home: str | os.PathLike[str], name: str) -> Actor:
         people.close()
     if not everyone:
         return Actor(name)
-    if (found := next((one for one in everyone if one.name == name), None)) is not None:
-        return found.actor()
-    if name == system_user() and owns(home) and not any(one.role == "admin" for one in everyone):
-        return Actor(name, "admin")
-    return Actor(name, UNKNOWN)
+    found = next((one for one in everyone if one.name == name), None)
+    actor = found.actor() if found is not None else Actor(name, UNKNOWN)
+    account = (found.account if found is not None else "") or name
+    return _as_owner(home, actor, everyone) if account == system_user() else actor
+
+
+def _as_owner(home: str | os.PathLike[str], actor: Actor, everyone: Sequence[Person]) -> Actor:
+    """The account of this process: while no admin is set up, whoever owns the home is one, whatever they are listed
+    as."""
+    none = not any(one.role == "admin" for one in everyone)
+    return replace(actor, role="admin") if none and owns(home) else actor
 
 
 def deciders(home: str | os.PathLike[str]) -> frozenset[str] | None:

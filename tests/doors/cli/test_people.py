@@ -158,3 +158,9 @@ def test_no_agent_says_who_the_people_are(home: Path, reconvene: Command) -> Non
 @pytest.mark.parametrize("name", ["", "two words", "team:finance", "a" * 100, "new\nline"])
 def test_a_name_is_one_word(name: str, folder: Path, reconvene: Command) -> None:
     assert reconvene("people", "add", name, "--role", "viewer").code == 64
+
+
+def test_the_owner_is_not_locked_out_by_a_lower_role_of_their_own(folder: Path, reconvene: Command) -> None:
+    assert reconvene("people", "add", system_user(), "--role", "decider").code == 0
+    assert reconvene("people", "add", "ada", "--role", "admin").code == 0
+    assert reconvene("people", "add", "bob", "--role", "viewer").code != 0, "now there is an admin"

@@ -315,3 +315,11 @@ def test_two_options_may_ask_for_fields_of_one_name(made: Ground, browser: TestC
     assert answer.status_code == 303, answer.text
     taken = made.state(run).record.decisions[1]
     assert json.loads(made.engine.log.artefact(taken.fields)) == {"pick": "b", "reason": "Nobody needs it."}
+
+
+def test_what_was_typed_comes_back_where_one_may_no_longer_say_it(made: Ground, browser: TestClient) -> None:
+    """A role can be lowered while a page is open."""
+    run = made.parked()
+    sent = _sent(browser.get(f"/runs/{run}/decide").text, option="Go on", words="Mind the cart.")
+    refused = browser.post(f"/runs/{run}/decide", data=sent, headers=made.person("vera", "viewer", cookie=True))
+    assert (refused.status_code, ">Mind the cart.</textarea>" in refused.text) == (403, True)

@@ -41,7 +41,8 @@ def application(service: Service, callers: Callers, hosts: Iterable[str], *, sec
         assert isinstance(error, ReconveneError)
         if asks.url.path.startswith(rest.PREFIX):
             return told(error)
-        return page(asks, "problem.html", status=status_of(error), error=error)
+        typed = asks.scope.get("typed", ())
+        return page(asks, "problem.html", status=status_of(error), error=error, typed=typed)
 
     async def nothing(asks: Request, error: Exception) -> Response:
         """An address that nobody answers, or with another method."""
@@ -60,7 +61,8 @@ def application(service: Service, callers: Callers, hosts: Iterable[str], *, sec
         told = UserError(
             "Something went wrong in the server.", hint="Nothing that is on record is lost. Its output says what."
         )
-        return page(asks, "problem.html", status=500, error=told, title="This page could not be made.")
+        typed, title = asks.scope.get("typed", ()), "This page could not be made."
+        return page(asks, "problem.html", status=500, error=told, title=title, typed=typed)
 
     app = Starlette(
         routes=[*rest.routes(service), *pages.routes(service, callers)],

@@ -91,9 +91,9 @@ class _Pages:
 
     async def decide(self, asks: Request) -> Response:
         caller, run = caller_of(asks), asks.path_params["run"]
+        form = await form_of(asks)
         if not caller.may("reviewer"):  # whoever may not even prepare one
             caller.require("decider", "to decide")
-        form = await form_of(asks)
         try:
             kept, checkpoint = await keep_typed(self._service, caller, run, form)
         except UserError as error:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from starlette.requests import Request
@@ -36,7 +36,15 @@ async def form_of(asks: Request, most: int = MOST_FORM) -> FormData:
             raise TooLarge(f"A form may have {most:,} bytes.", hint="Put long texts into a file.")
         return message
 
-    return await Request(asks.scope, counted).form(max_files=0, max_fields=5_000, max_part_size=most)
+    form = await Request(asks.scope, counted).form(max_files=0, max_fields=5_000, max_part_size=most)
+    asks.scope["typed"] = list(_own_words(form))  # a page that says why nothing was done gives it back
+    return form
+
+
+def _own_words(form: FormData) -> Iterator[str]:
+    for name, value in form.multi_items():
+        if isinstance(value, str) and value.strip() and name.startswith(("words", "question", "text ", _FIELD)):
+            yield value
 
 
 def word(form: FormData, name: str) -> str:
