@@ -52,10 +52,10 @@ DRAFT = "# Draft\n\nRevenue is 850.\n\nThe plan is good.\n"
 
 
 class Ground:
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, agents: ScriptedAgents | None = None) -> None:
         self.folder = folder
         self.home = str(folder / "home")
-        self.agents = ScriptedAgents({}, default={"text": "done", "files": {"draft.md": DRAFT}})
+        self.agents = agents or ScriptedAgents({}, default={"text": "done", "files": {"draft.md": DRAFT}})
         self.engine = open_engine(self.home, runner=self.agents)
         self.workflow = parse_workflow(FLOW)
         self.people: dict[str, Caller] = {}
@@ -100,8 +100,8 @@ class Ground:
 
 
 @contextmanager
-def ground(folder: Path) -> Iterator[Ground]:
-    made = Ground(folder)
+def ground(folder: Path, agents: ScriptedAgents | None = None) -> Iterator[Ground]:
+    made = Ground(folder, agents)
     try:
         yield made
     finally:

@@ -57,6 +57,7 @@ def options(home: Path, third: str, remit: str, *said: str) -> dict[str, Option]
         ("One weak season breaks it.\n\nMore.", "the sceptic", "One weak season breaks it."),
         ("The winter is long.", "what would make the others wrong", "The winter is long."),
         ("Do not buy: the harbour freezes.", "operations", "Do not buy: the harbour freezes."),
+        ("The steel is dear. I strongly object to the bow.", "steel", "I strongly object to the bow."),
         ("Fine by me.\n\n## Objections\n\n- The harbour freezes in March.", "crews", "The harbour freezes in March."),
     ],
 )
@@ -67,7 +68,8 @@ def test_who_objects_is_named_with_their_words(tmp_path: Path, third: str, remit
 
 
 @pytest.mark.parametrize(
-    "third", ["I have no objection.", "Nothing speaks against it.", "My objections are resolved.", "None."]
+    "third",
+    ["I have no objection.", "Nothing speaks against it.", "My objections are resolved.", "None.", "I do not object."],
 )
 def test_who_has_no_objection_is_not_said_to_have_one(tmp_path: Path, third: str) -> None:
     assert options(tmp_path / "home", third, "the sceptic")["Accept"].against == ""

@@ -20,6 +20,7 @@ from reconvene.core.shown.drafts import ENGINE
 
 _LONGEST = 300  # characters of what somebody said
 _ORDER = list(KINDS)
+_CHOSE = (e.DecisionRecorded, e.ApprovalRecorded)  # one decides, one is among several who must
 _UNTOLD = (e.KeyIntroduced, e.CompanionSaid, e.RemarkRead, e.RunStarted, e.CallRuled, e.ArchivesPruned)
 _SPOKEN = {
     e.Paused: "paused the run", e.Resumed: "had the run go on", e.RunReopened: "took the run up again",
@@ -43,7 +44,7 @@ def since(engine: Engine, run: str, person: str, read: int = 0, *, after: int | 
     fresh = [event for seq, event in log if seq > start]
     found = [*_of_events(fresh, person), *_of_states(session, before, fresh, person)]
     found += _turned(session, fresh) + _became(engine, run, person, at, fresh) + _moved(engine, session, fresh)
-    own = [event for _, event in log if isinstance(event, e.DecisionRecorded) and event.by == person]
+    own = [event for _, event in log if isinstance(event, _CHOSE) and event.by == person]
     return Since(
         start,
         at,
@@ -65,7 +66,7 @@ def _last(log: Sequence[tuple[int, e.AnyEvent]], person: str, read: int) -> _Las
     """What this person last did that shows that they had looked."""
     found = _Last()
     for seq, event in log:
-        if isinstance(event, e.DecisionRecorded) and event.by == person:
+        if isinstance(event, _CHOSE) and event.by == person:
             found = _Last(seq, f"you chose “{event.option}”", event.at)
         elif isinstance(event, e.RemarkAdded) and event.by == person:
             found = _Last(seq, f"your remark {event.id}", event.at)

@@ -1,7 +1,8 @@
 """Who of the agents objects to what was found in the round in front, and with which words.
 
 Known are: an agent whose part it is to object, by its name or remit; one that says stop where the others, or who draws
-them together, say go; one that wrote down objections under a heading. Who says that it has none does not object.
+them together, say go; one that wrote down objections under a heading, or says in so many words that it
+objects. Who says that it has none does not object.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ _NONE = late(
     r"\b(?:no|nothing|none|not any|without|withdraw\w*|drop)\b[^.;]{0,40}\b(?:objections?|concerns?|against|issues?|"
     r"doubts?|problems?|to add|to object)\b|"
     r"\b(?:objections?|concerns?|doubts?)\b[^.;]{0,30}\b(?:gone|withdrawn|resolved|settled|met)\b|"
+    r"\b(?:not|never|n['’]t) object\b|"
     r"^\W*(?:none|nothing|lgtm|looks good)\b",
     re.IGNORECASE,
 )
@@ -34,6 +36,11 @@ _UNDER = late(
     r"^#{1,6}\s*(?:main |best |strongest )?(?:objections?|dissent|against|counter-?arguments?|concerns?)\b[^\n]*\n"
     r"(?P<below>.*?)(?=^#{1,6}\s|\Z)",
     re.IGNORECASE | re.MULTILINE | re.DOTALL,
+)
+_SAYS_SO = late(
+    r"\b(?:I|we)\s+(?:(?:must|have to|still|also|\w+ly)\s+)*(?:object|disagree|dissent|oppose|veto)\b|"
+    r"\bich widerspreche\b|\bje m['’]oppose\b|\bme opongo\b",
+    re.IGNORECASE,
 )
 _READ = 20_000  # characters of an output
 _SAYS = 4  # words from which a sentence says something
@@ -60,7 +67,7 @@ def objection(state: RunState, book: Book) -> Objection | None:
     for one in round_.outputs if round_ is not None else ():
         text = book.text(one.output.digest)[:_READ]
         said.append(_Says(one.agent, text, _comes_to(text), draws_together(book, phase, one.agent)))
-    return next(iter((*_by_part(said, book), *_alone(said), *_written_down(said))), None)
+    return next(iter((*_by_part(said, book), *_alone(said), *_written_down(said), *_in_so_many_words(said))), None)
 
 
 def _comes_to(text: str) -> str:
@@ -93,6 +100,14 @@ def _written_down(said: Sequence[_Says]) -> Iterator[Objection]:
         words = next(iter(sentences(under["below"])), "") if under is not None else ""
         if _objects(words):
             yield Objection(one.agent, words)
+
+
+def _in_so_many_words(said: Sequence[_Says]) -> Iterator[Objection]:
+    for one in said:
+        if _SAYS_SO.search(one.text):
+            words = next((words for words in sentences(one.text) if _SAYS_SO.search(words)), "")
+            if _objects(words):
+                yield Objection(one.agent, words)
 
 
 def _objects(words: str) -> bool:

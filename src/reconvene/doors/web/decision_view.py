@@ -138,7 +138,7 @@ def view(engine: Engine, run: str, caller: Caller, read: int, prepared: Prepared
     notes = [read_back(session, one) for one in prepared.notes]
     point = outlook.with_outlook(engine, run, point, review, [one.as_said for one in notes])
     news = since(engine, run, caller.name, read)
-    facts = _facts(news)
+    facts = _facts(news, point)
     every = needs(shown, point, review)
     workflow = session.book.workflow
     yours = not point.who or is_among(caller.name, caller.teams, point.who)
@@ -259,7 +259,7 @@ def _whole_words(text: str, longest: int) -> str:
     return text[: max(text.rfind(" ", 0, longest), longest // 2)].rstrip(" ,;") + " …"
 
 
-def _facts(news: Since) -> list[Fact]:
+def _facts(news: Since, point: Checkpoint) -> list[Fact]:
     found = list[Fact]()
     by_kind: dict[str, list[News]] = {}
     for one in news.news:
@@ -284,12 +284,15 @@ def _facts(news: Since) -> list[Fact]:
     if files:
         hows = [f"{sum(one.how == how for one in files)} {how}" for how in ("new", "changed", "gone")]
         found.append(Fact("Files", ", ".join(one for one in hows if not one.startswith("0 ")), at="documents"))
+    wrote = [one for one in point.outputs if one.agent in news.worked and one.lines]
+    for written in wrote[-1:]:
+        found.append(Fact("Wrote", "", one_line(written.lines[0], 70), one_line(written.agent, 40), at="findings"))
     return found
 
 
 NAMES = {
     "Went wrong": "trouble", "Decided": "decided", "Said": "said", "You said": "became", "Ratings": "ratings",
-    "The run": "run", "Edited": "edited", "Options": "option",
+    "The run": "run", "Edited": "edited", "Options": "option", "Wrote": "wrote",
 }  # fmt: skip
 
 
@@ -297,7 +300,7 @@ def _left(news: Since, facts: Sequence[Fact]) -> str:
     """What is news and not on the first screen, counted by kind. All of it is one link away."""
     left = dict(news.counts)
     left.pop("wrote", None)  # who worked is told beside the heading
-    told = {NAMES[one.name] for one in facts if one.name in NAMES} | ({"turned"} & set(left))
+    told = ({NAMES[one.name] for one in facts if one.name in NAMES} | {"turned"}) & set(left)
     for kind in told:
         left[kind] -= 1
     if any(one.name == "Files" for one in facts):
