@@ -42,17 +42,19 @@ class Listed(NamedTuple):
     unmade: int = 0
     asks: str = ""  # the question of its checkpoint
     asked_as: str = ""  # and its status
-    provider: str = ""  # the model for which it waits, since when, and until when nobody tries
-    since: str = ""
+    provider: str = ""  # the model for which it waits, since when (see below), and until when nobody tries
+    since: str = ""  # of a checkpoint: since when it is open
     not_before: str = ""
     who: tuple[str, ...] = ()  # of its checkpoint: who may decide, () = everybody who may decide anything
     chose: tuple[str, ...] = ()  # and who has chosen already, where others must, too
+    differ: bool = False  # those chose differently: it waits for them again
     deadline: str = ""
     late: bool = False
 
     def waits_for(self, user: str, teams: Iterable[str]) -> bool:
-        """Whether this person may decide, and has not said so already."""
-        return not self.provider and (not self.who or is_among(user, teams, self.who)) and user not in self.chose
+        """Whether this person may decide, and has not said so already, or otherwise than somebody else."""
+        may = not self.provider and (not self.who or is_among(user, teams, self.who))
+        return may and (self.differ or user not in self.chose)
 
 
 def listed(log: EventLog, status: str | None = None, *, having: str = "") -> list[Listed]:
@@ -131,12 +133,18 @@ def listed_of(row: IndexRow, doc: dict[str, Any]) -> Listed:
     asked_as = point.get("status") or ("attention" if point.get("attention") else "")
     counts = len(doc.get("children", ())), doc.get("unmade", 0)
     awaits = doc.get("provider") or {}
-    waits = [awaits.get(name, "") for name in ("model", "since", "not_before")]
+    waits = awaits.get("model", ""), awaits.get("since") or point.get("opened", ""), awaits.get("not_before", "")
     asks = point.get("question") or point.get("prompt") or awaits.get("why", "")  # older rows have no question
-    chose = tuple(one["user"] for one in point.get("approvals", ()) if one.get("counts"))
-    asked_of = tuple(point.get("who", ())), chose, point.get("deadline", ""), point.get("late", False)
+    chose, differ = chosen(point)
+    asked_of = tuple(point.get("who", ())), chose, differ, point.get("deadline", ""), point.get("late", False)
     parts = (*row, *texts, *counts, asks, asked_as, *waits, *asked_of)
     return Listed._make(parts)
+
+
+def chosen(point: dict[str, Any]) -> tuple[tuple[str, ...], bool]:
+    """Of the document of a checkpoint: whose choice counts, and whether these differ."""
+    counts = [one for one in point.get("approvals", ()) if one.get("counts")]
+    return tuple(one["user"] for one in counts), len({(one.get("option"), one.get("choice")) for one in counts}) > 1
 
 
 def in_full(log: EventLog, found: Listed) -> Run:

@@ -11,6 +11,7 @@ import pytest
 from reconvene.app import queries
 from reconvene.core.facts import commands as c
 from reconvene.core.facts.actors import Actor
+from reconvene.doors.shared.asked_of import asked_of
 from reconvene.doors.web.several_people import what_yours_would_be
 from reconvene.settings import system_user
 from reconvene.wire.workflow_file import parse_workflow
@@ -146,6 +147,60 @@ def test_who_has_answered_finds_their_own_answer_in_the_field(made: Ground) -> N
     assert ">4711</textarea>" in html
     assert "yours is the same" not in html
     assert any('value="high"' in line and " checked" in line for line in html.splitlines())
+
+
+_ASKED = {"severity": "high", "sure": True}
+
+
+def _apart(made: Ground) -> str:
+    """ada and bob chose the same option with different answers."""
+    made.workflow = parse_workflow(_SORT)
+    run = made.parked()
+    _choose(made, run, "ada", fields=_ASKED | {"sum": "100"})
+    _choose(made, run, "bob", fields=_ASKED | {"sum": "200"})
+    return run
+
+
+def test_only_the_same_answers_add_up(made: Ground) -> None:
+    run = _apart(made)
+    point = queries.standing(made.engine, run).checkpoint
+    assert point is not None
+    lines = asked_of(point)
+    assert [line for line in lines if line.startswith("1 of 2")] == [
+        "1 of 2: ada (severity: high, sum: 100, sure: True) chose Approve",
+        "1 of 2: bob (severity: high, sum: 200, sure: True) chose Approve",
+    ]
+    assert not any(line.startswith("2 of 2") for line in lines)
+
+
+def test_who_chose_differently_sees_the_answer_of_the_other_and_that_they_disagree(made: Ground) -> None:
+    run = _apart(made)
+    with made.serving() as client:
+        for name, said, role in (
+            ("ada", "bob: 200.</p>", "decider"),
+            ("bob", "ada: 100.</p>", "decider"),
+            ("dan", "ada: 100; bob: 200. They differ: say yours.</p>", "decider"),
+            ("vic", "ada: 100; bob: 200.</p>", "viewer"),
+        ):
+            client.headers.update(made.person(name, role, cookie=True))  # type: ignore[arg-type]
+            html = client.get(f"/runs/{run}/decide").text
+            assert said in html, name
+            assert "They chose differently: <q>ada Approve (severity: high, sum: 100" in html
+            assert "no disagreements" not in html
+            assert "sum" not in "".join(line for line in html.splitlines() if "yours is the same" in line)
+    assert "ada: high. Left open, yours is the same" not in html
+
+
+def test_who_chose_differently_is_asked_again_and_the_inbox_says_so(made: Ground) -> None:
+    run = _apart(made)
+    with made.serving() as client:
+        client.headers.update(made.person("ada", cookie=True))
+        html = client.get("/?show=me").text
+        assert f'id="{run}"' in html
+        assert "ada, bob chose differently" in html
+        client.headers.pop("cookie")
+        client.headers.update(made.person("ada"))
+        assert [one["run"] for one in client.get("/api/v1/inbox?mine=true").json()["runs"]] == [run]
 
 
 def test_the_receipt_of_a_choice_that_needs_others_has_the_notes(made: Ground) -> None:

@@ -44,7 +44,8 @@ phases:
 @pytest.fixture
 def made(tmp_path: Path) -> Iterator[Ground]:
     weigher = "I object: the bridge is too heavy. It must not be built so."
-    with ground(tmp_path, ScriptedAgents({"weigher": weigher}, default="The bridge stands, the river is wide.")) as found:
+    agents = ScriptedAgents({"weigher": weigher}, default="The bridge stands, the river is wide.")
+    with ground(tmp_path, agents) as found:
         yield found
 
 

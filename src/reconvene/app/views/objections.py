@@ -28,7 +28,7 @@ _NONE = late(
     r"\b(?:no|nothing|none|not any|without|withdraw\w*|drop)\b[^.;]{0,40}\b(?:objections?|concerns?|against|issues?|"
     r"doubts?|problems?|to add|to object)\b|"
     r"\b(?:objections?|concerns?|doubts?)\b[^.;]{0,30}\b(?:gone|withdrawn|resolved|settled|met)\b|"
-    r"\b(?:not|never|n['’]t) object\b|"
+    r"(?:\bnot|\bnever|n['’]t) object\b|"
     r"^\W*(?:none|nothing|lgtm|looks good)\b",
     re.IGNORECASE,
 )

@@ -105,7 +105,8 @@ _LIMIT = click.option("--limit", type=COUNT, default=0, metavar="N", help="At mo
 def inbox(call: Call, after: str, limit: int, mine: bool) -> int:
     """Runs that wait for a person, or for a provider, the one that was started last first.
 
-    With --mine only those that you may decide, and have not chosen an option of yet that others must choose as well.
+    With --mine only those that you may decide. Where others must choose as well, it is left out once you have chosen,
+    unless they chose otherwise.
     """
     found = _rows(call, "waiting", after, 0 if mine else limit, beside="running")
     if mine:
@@ -155,7 +156,8 @@ def _asks(one: Listed) -> str:
     if one.provider:
         return f"not before {clock_time(one.not_before)}: {one.asks}"
     until = f"{'late since' if one.late else 'until'} {_since(one.deadline)}" if one.deadline else ""
-    told = ", ".join(filter(None, (f"for {named(one.who)}" if one.who else "", until)))
+    chose = f"{named(one.chose, 'and')} {'chose differently' if one.differ else 'chose'}" if one.chose else ""
+    told = ", ".join(filter(None, (f"for {named(one.who)}" if one.who else "", chose, until)))
     return f"{told}: {one.asks}" if told else one.asks
 
 

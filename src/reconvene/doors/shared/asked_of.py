@@ -29,18 +29,26 @@ def _chosen(point: Checkpoint) -> Iterator[str]:
     for option in point.options:
         if option.needs < 2:
             continue
-        chose = [f"{one.user}{answered(one)}" for one in counted if one.option == option.label]
-        if not chose:
-            yield f"“{option.label}” needs {option.needs} people"
-        else:
+        alike: dict[str, list[str]] = {}  # only the same answers add up
+        for one in counted:
+            if one.option == option.label:
+                alike.setdefault(one.choice, []).append(f"{one.user}{answered(one)}")
+        for chose in alike.values():
             yield f"{len(chose)} of {option.needs}: {named(chose, 'and')} chose {option.label}"
-    if len({(one.option, one.choice) for one in counted}) > 1:
+        if not alike:
+            yield f"“{option.label}” needs {option.needs} people"
+    if differ(point):
         yield f"they chose differently{differing(counted)}: nothing is decided before enough people choose the same"
     for one in point.approvals:
         if one.barred:
             yield f"{one.user} chose {one.option}, and may not decide any more: it does not count"
         elif not one.counts:
             yield f"{one.user} chose {one.option}, before something was changed here: it does not count any more"
+
+
+def differ(point: Checkpoint) -> bool:
+    """Whether people who must choose the same have not."""
+    return len({(one.option, one.choice) for one in point.approvals if one.counts}) > 1
 
 
 def answered(one: Approval) -> str:

@@ -124,7 +124,7 @@ class DecisionView(Struct, frozen=True):
     together: str  # what their choice would come to, where several people must choose
     hand_to: tuple[str, ...]  # names and teams that it can be handed over to
     answered: Mapping[str, Answers]  # option → what this person answered who chose it; "" = whichever option
-    theirs: Mapping[str, Mapping[str, str]]  # the same of others, where this person has not chosen: field → in words
+    theirs: Mapping[str, Mapping[str, str]]  # the same of others: field → in words
 
 
 def view(engine: Engine, run: str, caller: Caller, read: int, prepared: Prepared) -> DecisionView | None:
@@ -143,6 +143,7 @@ def view(engine: Engine, run: str, caller: Caller, read: int, prepared: Prepared
     workflow = session.book.workflow
     yours = not point.who or is_among(caller.name, caller.teams, point.who)
     may = yours and caller.may("decider")
+    labels = ("", *(one.label for one in point.options))
     return DecisionView(
         shown,
         point,
@@ -175,8 +176,8 @@ def view(engine: Engine, run: str, caller: Caller, read: int, prepared: Prepared
         max((one.needs for one in point.options), default=1),
         what_yours_would_be(point, caller.name, may=may),
         offered(str(engine.home)) if may or caller.role == "admin" else (),
-        {label: own_answers(point, caller.name, label) for label in ("", *(one.label for one in point.options))},
-        {label: answers_of_others(point, caller.name, label) for label in ("", *(one.label for one in point.options))},
+        {label: own_answers(point, caller.name, label) for label in labels},
+        {label: answers_of_others(point, caller.name, label, may=may) for label in labels},
     )
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from reconvene.doors.shared.asked_of import answered, differ
 from reconvene.doors.shared.harmless import one_line
 from reconvene.doors.web.worded import plural
 
@@ -34,6 +35,7 @@ def needs(run: Run, point: Checkpoint, review: Review | None) -> list[Need]:
     return [
         *_troubles(point),
         *_found(run),
+        *_apart(point),
         *_fields(point),
         *_missing(run, point),
         *_open(point, review),
@@ -56,6 +58,13 @@ def _found(run: Run) -> Iterator[Need]:
         names = ", ".join(run.found[:3])
         what = f"Changed while agents worked, by nobody on record: {names}. Your decision takes it as your edit."
         yield Need("found", "!", one_line(what, 160), "See", "documents")
+
+
+def _apart(point: Checkpoint) -> Iterator[Need]:
+    """Several people must choose the same, and have not."""
+    if differ(point):
+        told = [f"{one.by or one.user} {one.option}{answered(one)}" for one in point.approvals if one.counts]
+        yield Need("torn", "!", "They chose differently:", "See", "votes", one_line(", ".join(told), _LONGEST))
 
 
 def _fields(point: Checkpoint) -> Iterator[Need]:

@@ -6,8 +6,10 @@ Nobody's answer stands in somebody else's field: it is told beside it, with whos
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from reconvene.doors.shared.asked_of import differ
 from reconvene.doors.shared.harmless import one_line
 
 if TYPE_CHECKING:
@@ -21,7 +23,7 @@ def what_yours_would_be(point: Checkpoint, person: str, *, may: bool) -> str:
     if max((one.needs for one in point.options), default=1) < 2:
         return ""
     counting = [one for one in point.approvals if one.counts and not one.barred]
-    if len({one.choice for one in counting}) > 1:
+    if differ(point):
         return "They differ: nothing is decided until they agree."
     if not may:
         return ""
@@ -51,19 +53,24 @@ def own_answers(point: Checkpoint, person: str, option: str) -> Answers:
     return dict(own[0]) if own else {}
 
 
-def answers_of_others(point: Checkpoint, person: str, option: str) -> dict[str, str]:
-    """By field, in words; nothing where this person has chosen themselves."""
+def answers_of_others(point: Checkpoint, person: str, option: str, *, may: bool) -> dict[str, str]:
+    """By field, in words, with what follows for whoever may decide: what they leave open is as the others have it, once
+    these agree. Who has chosen already finds their own in the field."""
     chose = _chose(point, option)
-    if any(one.user == person for one in chose):
-        return {}
+    fresh = may and all(one.user != person for one in chose)
     found: dict[str, dict[str, list[str]]] = {}
     for one in chose:
-        for name, value in one.answers.items():
+        for name, value in one.answers.items() if one.user != person else ():
             found.setdefault(name, {}).setdefault(_spelled(value), []).append(one.by or one.user)
-    return {
-        name: "; ".join(f"{one_line(', '.join(who), 60)}: {one_line(text, 80)}" for text, who in every.items())
-        for name, every in found.items()
-    }
+    return {name: _told(every, fresh=fresh) for name, every in found.items()}
+
+
+def _told(every: Mapping[str, Sequence[str]], *, fresh: bool) -> str:
+    """`every`: an answer → whose it is."""
+    said = "; ".join(f"{one_line(', '.join(who), 60)}: {one_line(text, 80)}" for text, who in every.items())
+    if not fresh:
+        return f"{said}."
+    return f"{said}. Left open, yours is the same." if len(every) == 1 else f"{said}. They differ: say yours."
 
 
 def _chose(point: Checkpoint, option: str) -> list[Approval]:

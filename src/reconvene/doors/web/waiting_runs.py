@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
@@ -62,6 +62,7 @@ class Waiting(Struct, frozen=True):
     then: str = ""  # what follows when the deadline passes
     until: str = ""  # what is snoozed
     for_you: bool = True  # this person may decide, whether or not they have chosen already
+    chose: str = ""  # where several must choose: who has, and whether they differ
 
 
 class Inbox(Struct, frozen=True):
@@ -146,7 +147,7 @@ def _line(engine: Engine, row: IndexRow, caller: Caller) -> Waiting:
     asks = point.get("question") or point.get("prompt") or awaits.get("why", "")
     fact, quoted = _fact(point, asks)
     who, children = tuple(point.get("who", ())), len(doc.get("children", ()))
-    chose = [one["user"] for one in point.get("approvals", ()) if one.get("counts")]
+    chose, differ = index.chosen(point)
     for_you = bool(point) and (not who or is_among(caller.name, caller.teams, who))
     return Waiting(
         row.run,
@@ -159,13 +160,19 @@ def _line(engine: Engine, row: IndexRow, caller: Caller) -> Waiting:
         row.workflow,
         point.get("opened") or awaits.get("since") or row.updated,
         f"{plural(children, 'run')} came of it" if children else "",
-        for_you and caller.name not in chose,
+        for_you and (differ or caller.name not in chose),
         ", ".join(one.removeprefix("team:") for one in who),
         point.get("deadline", ""),
         bool(point.get("late")),
         _then(point),
         for_you=for_you,
+        chose=_chose(chose, differ=differ),
     )
+
+
+def _chose(chose: Sequence[str], *, differ: bool) -> str:
+    names = one_line(", ".join(chose), 40)
+    return f"{names} chose differently" if differ else f"{names} chose, others must, too" if chose else ""
 
 
 def _phase(engine: Engine, run: str, doc: dict[str, Any]) -> str:
