@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from tests.doors.web.conftest import Desk, Parsed, engine
+from tests.browser.furnished import Waits, furnish
+from tests.doors.web.conftest import Desk, Parsed, Sit, engine
 from tests.served_home import ground
 
 RUN = "SCENARIO-2026-001"
@@ -134,3 +135,17 @@ def test_a_phase_has_one_number(desk: Desk) -> None:
 def test_who_wrote_is_named_once_in_all_that_is_new(desk: Desk) -> None:
     assert "wrote economist economist" not in Parsed(desk.get("/runs/SCENARIO-2026-001/decide")).text
     assert "wrote economist" in Parsed(desk.get("/runs/SCENARIO-2026-001/decide")).text
+
+
+def test_a_phase_that_was_worked_in_before_it_was_skipped_is_done_and_rulings_told(tmp_path: Path, sit: Sit) -> None:
+    job = Waits("job", "job-1", "- {option: Approve}\n- {option: Approve}\n")  # the plan, then a call of its worker
+    html = sit(furnish(tmp_path / "own", (job,))).get("/runs/job-1")
+    page = Parsed(html)
+    assert "Planning done (2 rounds), Work done (3 rounds); Result review here" in page.text
+    assert len(re.findall(r'<circle class="a"', html.partition('class="lanes"')[0])) == 2 + 3 + 1
+    assert "Nobody has worked yet" not in page.text
+    assert 'data-agent="planner"' in html
+    assert len(re.findall(r'<path class="you"', html.partition('class="lanes"')[2])) == 2
+    said = page.text.partition("What was said and decided")[2]
+    assert said.count("Approve") == 2
+    assert "Approve tactics, ann" in said

@@ -77,14 +77,14 @@ class _Known:
     def _standing(self, phase: Phase) -> Standing:
         if phase.id in self._inside:
             return "here"
-        if phase.id in self._state.world.skipped:
+        if phase.id in self._state.world.skipped and phase.id not in self._state.world.closed:
             return "skipped"
         done = phase.id in self._state.world.closed or (self._state.ended and phase.id in self._entered)
         return "done" if done else "to come"
 
     def _round_marks(self, phase: Phase, standing: Standing) -> tuple[RoundMark, ...]:
         had = self._rounds.get(phase.id, [])
-        if had and standing in ("here", "done"):  # of the item in hand
+        if had and standing == "here":  # of the item in hand
             had = [one for one in had if one.place == had[-1].place]
         begun = [RoundMark(one.name, _of_round(one), one.serial, one.undone is not None) for one in had]
         if standing in ("done", "skipped"):

@@ -19,6 +19,7 @@ _WIDE = 900  # px that the work should take
 _LEAST_BAR, _LONGEST_BAR, _LEAST_ROUND, _GAP = 6.0, 340.0, 110.0, 26.0
 _MOST = 24  # rounds that are drawn: the latest
 _LABEL = 24
+_FEW = 2  # decisions of a round that are told: the last ones
 
 
 class Bar(Struct, frozen=True):
@@ -61,7 +62,10 @@ def timeline(rounds: Sequence[Round], decided: Sequence[e.DecisionRecorded], at_
         x += max(_LEAST_ROUND, width)
         ends[one.serial] = x + _GAP / 2
         x += _GAP
-    marks = [Label(ends[each.serial], one_line(each.option, _LABEL)) for each in decided if each.serial in ends]
+    chosen: dict[int, list[str]] = {}
+    for each in decided:
+        chosen.setdefault(each.serial, []).append(one_line(each.option, _LABEL))
+    marks = [Label(ends[serial], ", ".join(options[-_FEW:])) for serial, options in chosen.items() if serial in ends]
     height = _HEAD + len(agents) * _LANE + _FOOT
     named = tuple((float(y), one_line(agent.replace("_", " "), 20)) for agent, y in lanes.items())
     return Timeline(int(x) + 150, height, named, tuple(bars), tuple(labels), tuple(marks), left_out)

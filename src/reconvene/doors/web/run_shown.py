@@ -84,7 +84,7 @@ def run_page(engine: Engine, run: str, seq: int = 0) -> Page:
     every = rounds(events)
     attempts = written.attempts(events, then.book)
     workers = _workers(then, every, attempts)
-    decided = [event for event in events if isinstance(event, e.DecisionRecorded) and not event.attention]
+    decided = [event for event in events if isinstance(event, e.DecisionRecorded)]
     return Page(
         run=shown,
         seq=then.seq,
@@ -156,10 +156,10 @@ def _times_written(events: Sequence[e.AnyEvent]) -> dict[str, int]:
 
 
 def _workers(then: Moment, every: Sequence[Round], attempts: Sequence[Attempt]) -> tuple[Worker, ...]:
-    """Of the round in front, or of the last one: whoever works first, then in the order of their steps."""
-    if not every:
+    """Of the last round in which somebody works or worked: whoever works first, then in the order of their steps."""
+    last = next((one for one in reversed(every) if one.agents or one.tried), None)
+    if last is None:
         return ()
-    last = every[-1]
     cost = {(one.step, one.agent, one.attempt): one.cost for one in last.tried}
     found: dict[tuple[int, str], Worker] = {}
     for one in (one for one in attempts if one.serial == last.serial):
@@ -214,6 +214,7 @@ def _at_work(then: Moment) -> list[Tried]:
 
 
 def _told(shown: RunInFull) -> tuple[Told, ...]:
-    rows = [Told(one.timestamp, "decision", one.option, one.phase, one.by) for one in shown.decisions]
+    made = (*shown.decisions, *shown.settled)
+    rows = [Told(one.timestamp, "decision", one.option, one.phase, one.by) for one in made]
     rows += [Told(one.at, "remark", one.text or one.path, f"{one.kind}, {one.level}", one.by) for one in shown.remarks]
     return tuple(sorted(rows, key=lambda one: one.at)[-_SAID:])
