@@ -72,7 +72,7 @@ def test_the_last_reading_counts_for_weight_prompts_and_views(play: Play) -> Non
     )  # fmt: skip
     assert (feedback(play)["major"], recommended(play)) == (False, [])
     play.do(c.ReadRemark("FB-001", kind="correction", by="ben"))
-    (read,) = on_record.views_of(play.state, on_record.on_record.remarks_here(play.state))
+    (read,) = on_record.views_of(play.state, on_record.remarks_here(play.state))
     assert (read["kind"], read["level"], read["read_by"], read["by"]) == ("correction", "major", "ben", "ann")
     play.decide("Again")
     assert "- [FB-001] **Correction to engineer:** Debt is $150M, not $100M" in prompt(play)
@@ -116,9 +116,9 @@ def test_what_is_taken_back_is_shown_to_nobody_and_can_be_said_again(play: Play)
     play.do(c.WithdrawRemark("FB-001", by="ann"))
     assert play.do(c.WithdrawRemark("FB-001", by="ann")) == []
     assert (feedback(play)["count"], [row["id"] for row in feedback(play)["all"]]) == (1, ["FB-002"])  # type: ignore[attr-defined]
-    assert [remark.id for remark in on_record.on_record.remarks_here(play.state)] == ["FB-002"]
+    assert [remark.id for remark in on_record.remarks_here(play.state)] == ["FB-002"]
     say(play, "Forget this")
-    assert [remark.id for remark in on_record.on_record.remarks_here(play.state)] == ["FB-002", "FB-003"]
+    assert [remark.id for remark in on_record.remarks_here(play.state)] == ["FB-002", "FB-003"]
     play.do(c.WithdrawRemark("FB-003", by="ann"))
     play.decide("Again")
     assert "Keep this" in prompt(play)

@@ -1078,8 +1078,7 @@ def _remark_added(state: RunState, ev: e.RemarkAdded) -> RunState:
     record = replace(record, remarks=record.remarks.set(ev.number, ev), said=record.said.set(key, ev.number))
     if ev.replaces:
         number = remark_number(ev.replaces)
-        gone = record.withdrawn.set(number, ev.user or ev.by)
-        record = replace(record, replaced=record.replaced.set(number, ev.id), withdrawn=gone)
+        record = _gone(replace(record, replaced=record.replaced.set(number, ev.id)), number, ev.user or ev.by)
     if ev.working:
         record = replace(record, unweighed=(*record.unweighed, ev.id))
     world = _dirtied(state.world)
@@ -1103,7 +1102,14 @@ def _remark_read(state: RunState, ev: e.RemarkRead) -> RunState:
 
 
 def _remark_withdrawn(state: RunState, ev: e.RemarkWithdrawn) -> RunState:
-    return _set_record(state, withdrawn=state.record.withdrawn.set(ev.number, ev.user or ev.by))
+    return replace(state, record=_gone(state.record, ev.number, ev.user or ev.by))
+
+
+def _gone(record: Record, number: int, by: str) -> Record:
+    """A remark that does not hold any more. Who was shown it will be told."""
+    saw = tuple(sorted(agent for agent, count in record.seen.items() if count >= number))
+    retracted = record.retracted.set(number, saw) if saw else record.retracted
+    return replace(record, withdrawn=record.withdrawn.set(number, by), retracted=retracted)
 
 
 def _remark_settled(state: RunState, ev: e.RemarkSettled) -> RunState:

@@ -254,6 +254,7 @@ class Record(Struct, frozen=True):
     readings: Map[int, RemarkRead] = Map()  # number of a remark → its last reading, where the first was not the last
     withdrawn: Map[int, str] = Map()  # number of a remark that was taken back or replaced → by whom
     replaced: Map[int, str] = Map()  # of these, those with another in their place → its id
+    retracted: Map[int, tuple[str, ...]] = Map()  # of those taken back or replaced → agents that had been shown them
     settled: Map[int, str] = Map()  # number of a remark that a person called answered → by whom
     unweighed: tuple[str, ...] = ()  # remarks made while agents worked, since the last checkpoint
     weighed: Map[str, str] = Map()  # such a remark → the checkpoint that weighs it
