@@ -133,11 +133,11 @@ def test_free_text_is_understood_put_right_weighed_and_followed_by_another_round
     child.expect("Round 2 is done")
     answer(child, ANYTHING, "looks good" + ENTER)
     child.expect("nothing to add")
-    child.expect("not answered by anybody yet")
+    child.expect("still open")
     child.expect("FB-002 new context")
     answer(child, DECISION, ENTER)
     child.expect("completed")
-    child.expect("1 remark was never answered: FB-002")
+    child.expect("1 remark is still open: FB-002")
     assert ending(child) == 0
     assert said(folder) == [
         ("correction", "Revenue is $900M, not $850M."),

@@ -128,11 +128,56 @@ def test_what_is_taken_back_is_shown_to_nobody_and_can_be_said_again(play: Play)
     assert [row["remarks"] for row in on_record.decision_rows(play.state)] == [["FB-002"]]
 
 
-def test_what_an_agent_was_shown_cannot_be_taken_back(play: Play) -> None:
+def test_what_an_agent_was_shown_can_be_taken_back_and_the_agent_is_told(play: Play) -> None:
     say(play, "The plant is old")
     play.decide("Again")
-    with pytest.raises(Refused, match="economist, engineer has been shown it"):
-        play.do(c.WithdrawRemark("FB-001", by="ann"))
+    assert "FB-001" in prompt(play)
+    play.do(c.WithdrawRemark("FB-001", by="ann"))
+    play.finish_all()
+    play.decide("Again")
+    assert "- [FB-001] was taken back: it does not hold any more." in prompt(play)
+    assert "The plant is old" not in prompt(play)
+
+
+def test_a_remark_takes_the_place_of_another_and_agents_that_saw_it_are_told(play: Play) -> None:
+    say(play, "The plant is old")
+    play.decide("Again")
+    play.finish_all()
+    play.do(c.AddRemark(c.RemarkIn("The plant is new", replaces="fb-001"), by="ann"))
+    assert dict(play.state.record.replaced) == {1: "FB-002"}
+    play.decide("Again")
+    assert "- [FB-001] was replaced by [FB-002]: it does not hold any more." in prompt(play)
+    assert "The plant is old" not in prompt(play)
+    assert "The plant is new" in prompt(play)
+    lines = ledger(play.log, lambda ref: "").lines()
+    assert "FB-001 – replaced by FB-002 · comment: The plant is old" in lines
+    with pytest.raises(Refused, match=r"FB-001 was replaced by FB-002: there is nothing to replace"):
+        play.do(c.AddRemark(c.RemarkIn("The plant is newer", replaces="FB-001"), by="ann"))
+
+
+def test_a_person_settles_a_remark_once_and_also_after_the_end(play: Play) -> None:
+    say(play, "The plant is old")
+    play.do(c.Abort("ann"))
+    assert [type(event).__name__ for event in play.do(c.SettleRemark("FB-001", by="ann"))] == ["RemarkSettled"]
+    assert play.do(c.SettleRemark("FB-001", by="ann")) == []
+    assert ledger(play.log, lambda ref: "").entries[0].status == "addressed"
+
+
+def test_what_is_said_while_agents_work_is_weighed_at_the_next_checkpoint(play: Play) -> None:
+    play.decide("Again")
+    assert play.working()
+    say(play, "The board approved the pivot to services yesterday", "strategic shift")
+    remark = play.state.record.remarks[1]
+    assert (remark.checkpoint, remark.working) == ("", True)
+    play.finish_all()
+    point = play.state.world.open
+    assert point is not None
+    assert point.weighs == ("FB-001",)
+    assert on_record.remarks_here(play.state) == [remark]
+    assert [option.label for option in point.options if option.recommend] == ["Again"]
+    play.decide("Again")
+    play.finish_all()
+    assert on_record.remarks_here(play.state) == [], "once"
 
 
 def test_readings_are_folded_stored_and_read_back(play: Play) -> None:
@@ -192,6 +237,6 @@ def test_what_was_taken_back_is_shown_with_its_words_and_by_whom(play: Play) -> 
     assert full.remarks == ()
     assert [(one.text, one.withdrawn) for one in full.withdrawn] == [("Forget this", "ann")]
     lines = ledger(play.log, lambda ref: "").lines()
-    assert lines == ["No remarks stand.", "– FB-001 comment: ann: Forget this (taken back by ann)"]
+    assert lines == ["No remarks stand.", "FB-001 – withdrawn by ann · comment: Forget this"]
     assert "FB-001 was taken back by ann (ann: Forget this)" in difference(said, play.state, play.book)
     assert any("Forget this" in line for line in difference(before, play.state, play.book))

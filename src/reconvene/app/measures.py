@@ -91,7 +91,8 @@ def review(engine: Engine, run: str) -> Review | None:
     return Review(
         remarks(state, on_record.remarks_here(state)),
         tuple(
-            OpenRemark(entry.id, entry.kind, entry.text, entry.lines) for entry in ledger(engine, run).open_remarks()
+            OpenRemark(entry.id, entry.kind, entry.text, entry.lines, entry.status)
+            for entry in ledger(engine, run).open_remarks()
         ),
         _preview(engine, session),
         meter if meter.items else None,

@@ -33,6 +33,8 @@ _BESIDE = (
     e.CompanionSaid,
     e.Imported,
     e.RemarkRead,
+    e.RemarkSettled,
+    e.ClaimJudged,
     e.OptionsRevised,
     e.FilesRendered,
     e.RenderFailed,

@@ -13,6 +13,7 @@ from reconvene.app.engine import Engine
 from reconvene.app.session import Session, state_after
 from reconvene.app.views.changes import changes
 from reconvene.app.views.news import KINDS, News, Since
+from reconvene.app.views.remark_lives import fate
 from reconvene.core.facts import events as e
 from reconvene.core.facts.ids import parse_task
 from reconvene.core.facts.state import EMPTY, RunState
@@ -132,6 +133,8 @@ def _by_others(event: e.Act) -> Iterator[News]:
             yield News("said", _short(event.text), who=who, id=event.id, at=event.at)
         case e.RemarkWithdrawn():
             yield News("said", f"took remark {event.id} back", who=who, at=event.at)
+        case e.RemarkSettled():
+            yield News("said", f"called remark {event.id} answered", who=who, at=event.at)
         case e.DecisionRecorded():
             yield News("decided", event.option, who=who, at=event.at)
         case e.FilesEdited():
@@ -197,15 +200,10 @@ def _became(engine: Engine, run: str, person: str, at: str, fresh: Sequence[e.An
     found: list[News] = []
     for entry in measures.ledger(engine, run):
         answers = [one for one in entry.standing.values() if one.at >= at]
-        if entry.by != person or not (answers or entry.reflected):
+        if entry.by != person or not (answers or entry.reflected) or entry.status in ("captured", "delivered"):
             continue
-        declined = [one.agent for one in answers if one.how == "declined"]
-        agents = len(entry.delivered.agents)
-        told = f"declined by {', '.join(declined)}" if declined else f"taken up by {len(answers)} of {agents}"
-        if not answers:
-            told = f"shows in {entry.reflected[0].path}"
-        how = "declined" if declined else "addressed"
-        found.append(News("became", told, entry.text[:_LONGEST], "", "", entry.id, entry.at, how))
+        told = f"{entry.status}{fate(entry)}"
+        found.append(News("became", told, entry.text[:_LONGEST], "", "", entry.id, entry.at, entry.status))
     return found
 
 

@@ -165,6 +165,69 @@ class Citation(Struct, frozen=True, array_like=True):
 
 Judge = Callable[[str], Sequence[Citation]]
 
+
+# --- an examiner: whether what an output claims can be seen in it ---
+
+
+class Asked(Struct, frozen=True):
+    """A remark that an agent was shown, and what the reader makes of it."""
+
+    id: str
+    text: str
+    kind: str = "comment"
+    was: str = ""
+    now: str = ""
+
+
+class Compared(Struct, frozen=True):
+    """A text of the agent before it was shown the remarks, and now. path "" = its output."""
+
+    path: str
+    before: str
+    after: str
+
+
+class Examined(Struct, frozen=True):
+    """What one output is judged by. All `remarks` were shown to the agent, and are for it."""
+
+    agent: str
+    others: tuple[str, ...]  # agents beside it
+    remarks: tuple[Asked, ...]
+    texts: tuple[Compared, ...]
+    cited: tuple[Citation, ...] = ()
+    demanded: tuple[str, ...] = ()  # what the workflow has agents write, whatever they were told
+
+
+class Spot(Struct, frozen=True, array_like=True):
+    """A place in a text: what stood there before, and what stands there now."""
+
+    path: str
+    line: int
+    was: str
+    now: str
+
+
+class Finding(Struct, frozen=True, array_like=True):
+    """What an output proves of one remark. `why`: what is missing, in words. `against`: where what the remark contests
+    still stands."""
+
+    id: str
+    verdict: Literal["seen", "unseen", "declined"]
+    said: Literal["taken up", "declined", ""]
+    why: str
+    reason: str
+    line: int
+    evidence: tuple[Spot, ...]
+    against: tuple[Spot, ...]
+
+
+class Examiner(Struct, frozen=True):
+    """`version` is raised whenever the same texts may get another verdict; it is on record with each of them."""
+
+    version: int
+    examine: Callable[[Examined], Sequence[Finding]]
+
+
 # --- gates, reads, fields, views ---
 
 
@@ -205,6 +268,7 @@ class Kit(Struct, frozen=True):
     tracker: Tracker | None = None
     reader: Reader | None = None
     judge: Judge | None = None
+    examiner: Examiner | None = None
     gates: Mapping[str, Gate] = {}
     reads: Mapping[str, Pick] = {}
     fields: Mapping[str, Field] = {}

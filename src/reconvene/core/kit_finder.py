@@ -15,7 +15,7 @@ from reconvene.errors import UserError
 
 if TYPE_CHECKING:
     from reconvene.core.definition.workflow import Workflow
-    from reconvene.core.extensions import Field, Gate, Judge, Kit, ListFile, Pick, Reader, Tracker
+    from reconvene.core.extensions import Examiner, Field, Gate, Judge, Kit, ListFile, Pick, Reader, Tracker
 
 PLANNING = "planning"  # whose list of to-dos every workflow can have
 READING = "reading"  # whose reader is used where a workflow names no other
@@ -154,3 +154,11 @@ def judge(names: tuple[str, ...] = ()) -> Judge:
         if each.judge is not None:
             return each.judge
     raise UserError(f"The kit {READING!r} has no judge.")
+
+
+def examiner(names: tuple[str, ...] = ()) -> tuple[str, Examiner]:
+    """The first of these kits that has one, else the packaged one, and its name."""
+    for each in _there(names):
+        if each.examiner is not None:
+            return each.name, each.examiner
+    raise UserError(f"The kit {READING!r} has no examiner.")

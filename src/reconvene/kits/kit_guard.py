@@ -2,8 +2,9 @@
 
 A kit is wrapped once, when it is found. What a run is built on (a tracker's value, a gate, a field, a word of `reads`,
 a view) then raises `KitFailed`, and whoever called decides how the run goes on. What the engine can do without (how a
-remark is read, whom it concerns, who cites it) is answered with the least there is, and the failure is told: see
-`unheard`. Packaged kits are not wrapped: they are typed and tested with the engine, and what they raise is a bug.
+remark is read, whom it concerns, who cites it, what an output proves) is answered with the least there is, and the
+failure is told: see `unheard`. Packaged kits are not wrapped: they are typed and tested with the engine, and what they
+raise is a bug.
 """
 
 from __future__ import annotations
@@ -56,6 +57,7 @@ def guarded(kit: ports.Kit) -> ports.Kit:
         tracker=_Tracker(kit.tracker, at.of("tracker")) if kit.tracker is not None else None,
         reader=_Reader(kit.reader, at.of("reader")) if kit.reader is not None else None,
         judge=_judge(kit.judge, at.of("judge")) if kit.judge is not None else None,
+        examiner=_examiner(kit.examiner, at.of("examiner")) if kit.examiner is not None else None,
         gates={name: at.of(f"gate {name!r}").guard(gate, ports.Objection | None) for name, gate in kit.gates.items()},
         reads={name: at.of(f"word {name!r}").guard(pick, tuple[str, ...]) for name, pick in kit.reads.items()},
         fields={name: at.of(f"field {name!r}").guard(field, object) for name, field in kit.fields.items()},
@@ -81,6 +83,8 @@ def _malformed(kit: ports.Kit) -> str:
             return f"its {part} has no {', '.join(missing)}"
     if kit.judge is not None and not callable(kit.judge):
         return f"its judge is of type {type(kit.judge).__name__}, not a function"
+    if kit.examiner is not None and not (isinstance(kit.examiner, ports.Examiner) and callable(kit.examiner.examine)):
+        return f"its examiner is of type {type(kit.examiner).__name__}, not an Examiner with a function"
     if kit.list is not None and not (isinstance(kit.list, ports.ListFile) and callable(kit.list.entries)):
         return f"its list is of type {type(kit.list).__name__}, not a ListFile with a function"
     return "" if isinstance(kit.workflows, str) else "its workflows is not the path of a folder"
@@ -172,6 +176,26 @@ def _view(view: ports.View, at: _Part) -> ports.View:
 
 def _judge(own: ports.Judge, at: _Part) -> ports.Judge:
     return lambda text: at.asked(lambda: own(text), tuple[ports.Citation, ...], lambda _: ())
+
+
+def _examiner(own: ports.Examiner, at: _Part) -> ports.Examiner:
+    """Where it fails, nothing is proved: what was claimed stays open."""
+
+    def examine(given: ports.Examined) -> Sequence[ports.Finding]:
+        known = {remark.id for remark in given.remarks}
+        found = at.asked(lambda: own.examine(given), tuple[ports.Finding, ...], lambda why: _unproved(given, why))
+        return tuple(one for one in found if one.id in known)
+
+    return ports.Examiner(int(own.version), examine)
+
+
+def _unproved(given: ports.Examined, why: str) -> tuple[ports.Finding, ...]:
+    cited = {one.id: one for one in given.cited}
+    return tuple(
+        ports.Finding(one.id, "unseen", "taken up", why, cited[one.id].reason, cited[one.id].line, (), ())
+        for one in given.remarks
+        if one.id in cited
+    )
 
 
 def _list(own: ports.ListFile, at: _Part) -> ports.ListFile:

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from reconvene.core.definition.workflow import Agent, Step
 from reconvene.core.facts.book import Book, to_json
 from reconvene.core.facts.events import LeftOut, Read, RemarkAdded
-from reconvene.core.facts.ids import parse_task
+from reconvene.core.facts.ids import parse_task, remark_id
 from reconvene.core.facts.round import StepAt, TaskAt
 from reconvene.core.facts.state import RunState
 from reconvene.core.shown import conversation, drafts, on_record, scope
@@ -192,6 +192,7 @@ def _talk(state: RunState, book: Book, agent: Agent, step: Step, at: StepAt) -> 
         Section("role", _role(state, book, agent, step)),
         Section("task", _task(state, book, agent, step, "Revise what you presented.")),
         Section("person", _said(state, book, elsewhere, before, "What the person said elsewhere")),
+        Section("person", _superseded(state, agent.name)),
         Section("conversation", conversation.log(state, book, at)),
         Section("answers", drafts.so_far(state, book)),
         Section("commented", commented.lines(state, book, on_record.standing(state, at.remarks))),
@@ -268,9 +269,26 @@ def _all_said(state: RunState, book: Book, agent: str, at: StepAt) -> str:
     if not at.remarks:
         return ""
     before = at.tasks[agent].seen_before
-    key = ("said", at.remarks, before)
+    key = ("said", at.remarks, before, len(state.record.withdrawn))
     numbers = on_record.standing(state, at.remarks)
-    return book.shared(state.record.remarks, key, lambda: _said(state, book, numbers, before))
+    gone = _superseded(state, agent)
+    said = book.shared(state.record.remarks, key, lambda: _said(state, book, numbers, before))
+    return "\n\n".join(part for part in (said, gone) if part)
+
+
+def _superseded(state: RunState, agent: str) -> str:
+    """What the agent was shown earlier, and does not hold any more. Its words are not said again."""
+    record = state.record
+    lines = [
+        f"- [{remark_id(number)}] {_became(record.replaced.get(number, ''))}: it does not hold any more."
+        for number in sorted(record.retracted)
+        if agent in record.retracted[number]
+    ]
+    return "\n".join(["### Taken back since you were shown it\n", *lines]) if lines else ""
+
+
+def _became(instead: str) -> str:
+    return f"was replaced by [{instead}]" if instead else "was taken back"
 
 
 def _said(state: RunState, book: Book, numbers: Sequence[int], before: int, title: str = "What the person said") -> str:

@@ -34,7 +34,12 @@ holds what the person has answered so far; the questions are those of agents.
 4. The role section says who you are, the task section what to do now, the form section what your answer must look \
 like and what it is checked for. An example section shows the form, about another matter: take nothing else from it. A \
 rejected section holds your last answer, the attempt section why it did not count.
-5. Answer with what is asked for and nothing else. Say nothing about these rules, the sections or the mark."""
+5. Answer with what is asked for and nothing else. Say nothing about these rules, the sections or the mark.
+6. Where a person section has remarks that are new to you, end your text with one line for each of them, the id first: \
+ID: taken up: "the exact words of your new text that now say so", or ID: declined: your reason. Where the form is \
+JSON, put these lines at the end of its longest text. The words that you point at are looked up in your text and in \
+your files: they must stand there, be new, and say it in words of your own. A figure that a remark corrects must be \
+changed wherever you state it, your assumptions included. Leave a remark that is for another agent to that agent."""
 
 _LENGTH = 12
 _TAG_LIKE = late(

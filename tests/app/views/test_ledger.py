@@ -15,6 +15,7 @@ from reconvene.core.extensions import Kit
 from reconvene.core.facts import commands as c
 from reconvene.core.facts.events import (
     AttemptEnded,
+    ClaimJudged,
     FileOut,
     FilesEdited,
     FilesRendered,
@@ -152,9 +153,66 @@ def test_a_remark_is_open_until_somebody_answers() -> None:
     assert [e.id for e in book(game).open_remarks()] == ["FB-001"]
     game.finish("b", "Intro\n\nRevenue is $900M now [FB-001].")
     assert entry(game).status == "addressed"
-    (answer,) = entry(game).answers
+    silent, answer = entry(game).answers
+    assert (silent.agent, silent.how, silent.evidence[0].now) == ("a", "silent", "Nothing to add.")
     assert (answer.task, answer.agent, answer.how, answer.line) == ("R2/0/b", "b", "addressed", 3)
+    assert (answer.evidence[0].line, answer.evidence[0].now) == (3, "Revenue is $900M now [FB-001].")
     assert book(game).closure == 1.0
+
+
+def test_a_citation_alone_is_a_claim_and_stays_open_until_the_person_settles_it() -> None:
+    game = play()
+    game.finish_all()
+    game.decide("More", "Add a chapter on wages")
+    game.finish("b", "Wages are in chapter 3 [FB-001]")
+    claimed = entry(game)
+    assert (claimed.status, claimed.open, book(game).closure) == ("claimed", True, 0.0)
+    assert claimed.answers[0].evidence[0].now == "Wages are in chapter 3 [FB-001]"
+    game.do(c.SettleRemark("fb-001", by="ann"))
+    assert (entry(game).status, entry(game).settled, book(game).closure) == ("addressed", "ann", 1.0)
+    assert book(game).lines() == ["FB-001 ✓ addressed, says ann · comment: Add a chapter on wages"]
+
+
+def test_a_verdict_is_an_event_that_says_by_which_rule_and_against_what_it_was_compared() -> None:
+    game = play()
+    game.finish("a", "Revenue is $850M.")
+    game.finish("b")
+    game.decide("More", "Revenue is $900M, not $850M")
+    game.finish("a", "Revenue is $900M.\n\n## Assumptions\n\n- revenue of $850M\n\nFB-001: taken up")
+    (verdict,) = [event for event in game.log if isinstance(event, ClaimJudged)]
+    assert (verdict.claim, verdict.id, verdict.task, verdict.verdict) == ("remark", "FB-001", "R2/0/a", "unseen")
+    assert (verdict.rule, verdict.version, verdict.said) == ("reading", 1, "taken up")
+    assert [game.blobs[file.digest] for file in verdict.before] == [b"Revenue is $850M."]
+    assert [(one.line, one.now) for one in verdict.against] == [(5, "- revenue of $850M")]
+    assert "“- revenue of $850M” still stands, R2/0/a:5" in book(game).lines()[0]
+    game.finish("b")
+    game.decide("More")
+    game.finish("a", "Revenue is $900M.\n\n## Assumptions\n\n- revenue of $900M")
+    assert entry(game).status == "addressed", "it is compared with what stood there before the remark"
+
+
+def test_a_remark_for_somebody_is_answered_by_them_alone() -> None:
+    game = play()
+    game.finish("a", "Revenue is $850M.")
+    game.finish("b", "Revenue is $850M.")
+    game.do(c.AddRemark(c.RemarkIn("Revenue is $900M, not $850M", "correction", "a"), by="ann"))
+    game.decide("More")
+    game.finish("a", "FB-001: not mine: b\n\nRevenue is $850M.")
+    game.finish("b", "Revenue is $900M [FB-001].")
+    assert entry(game).status == "delivered"
+    assert [answer.agent for answer in entry(game).answers] == ["a"]
+
+
+def test_an_agent_whose_text_still_says_the_old_figure_keeps_the_remark_open() -> None:
+    game = play()
+    game.finish("a", "Revenue is $850M.")
+    game.finish("b", "The loan rests on revenue of $850M.")
+    game.decide("More", "Revenue is $900M, not $850M")
+    game.finish("a", "Revenue is $900M.")
+    assert entry(game).status == "addressed"
+    game.finish("b", "The loan rests on revenue of $850M.")
+    assert entry(game).status == "claimed"
+    assert book(game).open == ("FB-001",)
 
 
 def test_where_and_by_whom_a_remark_was_captured_is_kept() -> None:
@@ -172,30 +230,42 @@ def test_where_and_by_whom_a_remark_was_captured_is_kept() -> None:
     assert (captured.status, captured.open, captured.checkpoint) == ("captured", True, "C1")
 
 
-def test_declined_by_one_and_addressed_by_another_is_addressed_and_both_are_shown() -> None:
+ASKED = "Add a chapter on wages of union workers"
+WAGES = "A chapter on the wages of union workers begins with the collective agreement of March."
+
+
+def test_declining_without_a_reason_leaves_a_remark_open() -> None:
     game = play()
     game.finish_all()
     game.decide("More", "Add a chapter on wages")
-    game.finish("a", "[FB-001] declined: not our subject")
+    game.finish("a", "FB-001: declined: noted")
+    assert (entry(game).status, entry(game).open) == ("claimed", True)
+
+
+def test_declined_by_one_and_addressed_by_another_is_addressed_and_both_are_shown() -> None:
+    game = play()
+    game.finish_all()
+    game.decide("More", ASKED)
+    game.finish("a", "[FB-001] declined: the survey holds no wages")
     assert entry(game).status == "declined"
     assert not entry(game).open
-    game.finish("b", "Wages are in chapter 3 [FB-001]")
+    game.finish("b", f'FB-001: taken up: "wages of union workers begins with the collective agreement"\n\n{WAGES}')
     assert entry(game).status == "addressed"
-    shown = "\n".join(book(game).lines())
-    assert "declined by a in R2/0/a line 1: not our subject" in shown
-    assert "addressed by b in R2/0/b line 1: Wages are in chapter 3" in shown
+    shown = "\n".join(book(game).lines(details=True))
+    assert "declined by a in R2/0/a line 1: the survey holds no wages" in shown
+    assert "addressed by b in R2/0/b line 1: taken up" in shown
 
 
 def test_an_agents_later_answer_replaces_its_earlier_one() -> None:
     game = play()
     game.finish_all()
-    game.decide("More", "Add a chapter on wages")
-    game.finish("a", "[FB-001] declined: not our subject")
+    game.decide("More", ASKED)
+    game.finish("a", "[FB-001] declined: the survey holds no wages")
     game.finish("b")
     game.decide("More")
-    game.finish("a", "Wages are in now [FB-001]")
+    game.finish("a", WAGES.replace(".", " [FB-001]."))
     assert entry(game).status == "addressed"
-    assert [answer.how for answer in entry(game).answers] == ["declined", "addressed"]
+    assert [answer.how for answer in entry(game).answers if answer.agent == "a"] == ["declined", "addressed"]
 
 
 def test_repeating_a_remark_word_for_word_is_no_answer() -> None:
@@ -209,15 +279,15 @@ def test_repeating_a_remark_word_for_word_is_no_answer() -> None:
 def test_what_an_undone_round_answered_no_longer_counts_but_stays_on_record() -> None:
     game = play()
     game.finish_all()
-    game.decide("More", "Add wages")
-    game.finish("a", "Wages are in [FB-001]")
+    game.decide("More", "Revenue is $900M, not $850M")
+    game.finish("a", "Revenue is $900M [FB-001]")
     game.finish("b")
     assert entry(game).status == "addressed"
     game.decide("Undo")
     assert entry(game).status == "delivered"
     assert [answer.undone for answer in entry(game).answers] == [True]
     assert [delivery.task for delivery in entry(game).delivered] == ["R2/0/a", "R2/0/b", "R3/0/a", "R3/0/b"]
-    assert "(undone since)" in "\n".join(book(game).lines())
+    assert "(undone since)" in "\n".join(book(game).lines(details=True))
 
 
 def test_unknown_ids_are_reported_and_change_nothing() -> None:
@@ -227,23 +297,28 @@ def test_unknown_ids_are_reported_and_change_nothing() -> None:
     assert "? FB-999 is cited by R1/0/a (line 1), but there is no such remark." in book(game).lines()
 
 
-def test_a_remark_that_the_deliverable_cites_is_reflected() -> None:
+def test_reflected_names_the_file_the_line_and_the_change_there() -> None:
     game = play()
     game.finish_all()
-    game.decide("Next", "Add wages", "Shorter")
-    game.finish("writer", files={"report.md": "# Report\n\nWages rise [FB-001].\n[FB-002] declined: it is short"})
-    assert entry(game).reflected == (Reflection("report.md", "cites", 3),)
+    game.decide("Next", "Revenue is $900M, not $850M", "Shorter")
+    text = "# Report\n\nRevenue is $900M.\n\nAll remarks were taken into account [FB-001][FB-002].\n"
+    game.finish("writer", files={"report.md": text})
+    (place,) = entry(game).reflected
+    assert place == Reflection("report.md", "changed", 3, "writer", "", "Revenue is $900M.")
     assert entry(game).status == "reflected"
-    assert entry(game, 1).status == "delivered"  # a refusal inside the file does not show the remark
-    assert "    reflected in report.md line 3" in book(game).lines()
+    assert entry(game, 1).open  # a file that only cites a remark does not show it
+    assert book(game).lines()[0] == (
+        "FB-001 ✓ reflected in report.md:3 “Revenue is $900M.” · comment: Revenue is $900M, not $850M"
+    )
 
 
 def test_structured_outputs_are_read_from_their_value() -> None:
     game = play()
     game.finish_all()
     game.decide("More", "Add wages")
-    game.finish("a", "see the value", value={"answers": [{"id": "FB-001", "how": "declined", "reason": "no data yet"}]})
-    assert [(answer.how, answer.reason) for answer in entry(game).answers] == [("declined", "no data yet")]
+    said = {"id": "FB-001", "how": "declined", "reason": "the survey has no data"}
+    game.finish("a", "see the value", value={"answers": [said]})
+    assert [(answer.how, answer.reason) for answer in entry(game).answers] == [("declined", "the survey has no data")]
 
 
 def test_an_edit_is_reflected_while_its_lines_stand() -> None:
@@ -256,20 +331,20 @@ def test_an_edit_is_reflected_while_its_lines_stand() -> None:
     game.do(c.RecordEdits((c.EditIn("report.md", edited, 6, game.keep(diff.encode()), "+1 −1 lines"),), by="ann"))
     assert entry(game).kind == "edit"
     assert entry(game).reflected == (Reflection("report.md", "edit"),)
-    assert "    reflected in report.md (the edit stands)" in book(game).lines()
+    assert "    reflected in report.md (the edit stands)" in book(game).lines(details=True)
 
 
 def test_the_ledger_is_plain_json() -> None:
     game = play()
     game.finish_all()
-    game.decide("More", "Add wages", "Shorter")
-    game.finish("a", "Wages are in [FB-001]")
+    game.decide("More", "Revenue is $900M, not $850M", "Shorter")
+    game.finish("a", "Revenue is $900M [FB-001]")
     row = json.loads(encoded(book(game)))
     assert row["open"] == ["FB-002"]
     assert row["closure"] == 0.5
     assert [(r["id"], r["status"], r["open"]) for r in row["remarks"]] == [
         ("FB-001", "addressed", False),
-        ("FB-002", "delivered", True),
+        ("FB-002", "claimed", True),  # nobody says so, but a text changed
     ]
     assert book(game).lines()[-1] == "Open: FB-002"
     assert Ledger().lines() == ["No remarks yet."]

@@ -293,8 +293,8 @@ phases:
 def test_a_played_run_gives_every_measure() -> None:
     game = Play(parse_workflow(WORKFLOW))
     game.finish_all()
-    game.decide("More", "Add wages", "Shorter")
-    game.finish("a", "Wages are in [FB-001]")
+    game.decide("More", "Revenue is $900M, not $850M", "Shorter")
+    game.finish("a", "Revenue is $900M [FB-001]")
     game.finish_all()
     game.decide("Next")
     found = measure(game.log, ledger(game.log, lambda ref: game.blobs[ref.digest].decode()), "yes")
@@ -303,7 +303,7 @@ def test_a_played_run_gives_every_measure() -> None:
     assert (found.iteration_rate, found.rounds_to_approval, found.ledger_closure) == (0.5, 2.0, 0.5)
     assert (found.tasks, found.remarks, found.open_remarks) == (6, 2, 1)
     assert [reading["judgement"] for reading in row["success"]] == ["ok", "ok", "ok", "off target"]
-    assert "remarks 2, 50% answered or reflected, 1 open" in found.lines()
+    assert "remarks 2, 50% proved or declined, 1 open" in found.lines()
 
 
 # --- estimates ---

@@ -104,13 +104,13 @@ def test_lines_that_an_agent_took_out_are_applied_and_outdated_with_the_old_text
     assert found.quote == "2. Compare them with the contracts"
 
 
-def test_a_word_about_it_without_a_change_is_an_answer_and_a_refusal_is_declined_with_its_reason() -> None:
+def test_a_word_about_it_without_a_change_leaves_it_open_and_a_refusal_is_declined_with_its_reason() -> None:
     game = planned()
     say(game, "How long does it take?", 5)
     say(game, "Ask the bank first", 3)
     again(game, answer="It takes a day [FB-001].\n\n[FB-002] declined: the bank is closed")
     assert (comment(game).status, comment(game).replies) == (
-        "answered", (Reply("planner", "addressed", "It takes a day"),),
+        "open", (Reply("planner", "claimed", "It takes a day"),),
     )  # fmt: skip
     assert (comment(game, 1).status, comment(game, 1).replies) == (
         "declined", (Reply("planner", "declined", "the bank is closed"),),

@@ -92,7 +92,7 @@ def test_an_answers_file_prints_it_before_the_next_decision(reconvene: Command, 
         "▸ Good   (said.yaml:2)",
         "again-1 is completed",
         "What became of what was said:\n  ○ FB-001 correction: it is dearer\n    delivered to 2 agents in 2 tasks",
-        "1 remark was never answered",
+        "1 remark is still open",
     ]
     found = [told.out.find(place) for place in places]
     assert -1 not in found, places[found.index(-1)] + "\n" + told.out

@@ -16,7 +16,7 @@ name: council
 agents:
   economist:
     remit: revenue, debt, margins, capital, credit
-    command: [sh, -c, "if grep FB-001 >/dev/null; then echo 'Taken up [FB-001]: corrected.'; else echo First; fi"]
+    command: [sh, -c, "if grep FB-001 >/dev/null; then echo 'Revenue is $900M [FB-001].'; else echo First; fi"]
   engineer:
     remit: machines, vehicles, batteries, software
     command: [sh, -c, "cat >/dev/null; echo '## Ratings'; echo; echo '| item | rating | reason |'; echo '|---|---|---|';
@@ -140,7 +140,7 @@ def test_a_reading_is_put_right_afterwards_and_the_last_one_counts(reconvene: Co
         "strategic shift", "engineer", "Ada", "Ben",
     )  # fmt: skip
     assert "One more round  [recommended]" in reconvene("show", parked).out
-    assert "FB-001 strategic shift" in reconvene("ledger", parked).out
+    assert "FB-001 ○ captured, open · strategic shift" in reconvene("ledger", parked).out
     reconvene("remark", parked, "--reread", "FB-001", "--level", "minor", "--by", "Ben")
     assert "FB-001 strategic shift, minor: Ben weighs it so" in reconvene("show", parked).out
     assert "One more round  [recommended]" not in reconvene("show", parked).out
@@ -154,10 +154,38 @@ def test_what_no_agent_was_shown_can_be_taken_back(reconvene: Command, parked: s
     assert [remark["id"] for remark in shown["remarks"]] == ["FB-002"]  # type: ignore[attr-defined]
     assert reconvene("ledger", parked, "--json").object["open"] == ["FB-002"]
     reconvene("decide", parked, "--option", "One more round")
-    refused = reconvene("remark", parked, "--withdraw", "FB-002")
-    assert refused.code == 64
-    assert "FB-002 cannot be taken back: " in refused.err
-    assert "Say in another remark" in refused.err
+    assert reconvene("remark", parked, "--withdraw", "fb-002").out == "taken back: FB-002\n"
+    assert reconvene("remark", parked, "--withdraw", "FB-002", "--json").object["nothing_to_do"] is True
+
+
+def test_a_remark_is_replaced_and_another_settled(reconvene: Command, parked: str) -> None:
+    reconvene("remark", parked, "correction: Revenue is $900M, not $850M")
+    reconvene("decide", parked, "--option", "One more round")
+    assert reconvene("remark", parked, "--replace", "FB-001", "correction: Revenue is $950M, not $850M").code == 0
+    assert reconvene("remark", parked, "--settle", "FB-002").out == "settled: FB-002\n"
+    lines = reconvene("ledger", parked).out.splitlines()
+    assert lines[0].startswith("FB-002 ✓ addressed, says ")
+    assert lines[1] == "FB-001 – replaced by FB-002 · correction: Revenue is $900M, not $850M"
+    again = reconvene("remark", parked, "--settle", "FB-002", "--json")
+    assert again.object["nothing_to_do"] is True
+    refused = reconvene("remark", parked, "--settle", "FB-001")
+    assert (refused.code, "FB-001 was replaced by FB-002" in refused.err) == (64, True)
+
+
+@pytest.mark.parametrize("words", ["looks good", "ok", "proceed", "passt so"])
+def test_agreement_with_a_decision_is_no_remark(reconvene: Command, parked: str, words: str) -> None:
+    reconvene("decide", parked, "--option", "One more round", "--feedback", words)
+    assert reconvene("ledger", parked, "--json").object["remarks"] == []
+
+
+def test_words_that_go_with_a_decision_are_read_like_typed_ones_and_a_kind_still_wins(
+    reconvene: Command, parked: str
+) -> None:
+    said = ("The board approved the EV pivot yesterday", "comment: Debt is $150M, not $100M")
+    words = [word for one in said for word in ("--feedback", one)]
+    reconvene("decide", parked, "--option", "One more round", *words)
+    found = reconvene("ledger", parked, "--json").object["remarks"]
+    assert [one["kind"] for one in found] == ["strategic shift", "comment"]  # type: ignore[attr-defined, index]
 
 
 @pytest.mark.parametrize(
@@ -187,9 +215,10 @@ def test_the_ledger_tells_who_answered_and_what_is_open(reconvene: Command, park
     assert "captured, open" in reconvene("ledger", parked).out
     reconvene("decide", parked, "--option", "One more round")
     shown = reconvene("ledger", parked).out
-    assert "FB-001 correction: Revenue is $900M, not $850M. (addressed)" in shown
-    assert "addressed by economist" in shown
-    assert "FB-002 strategic shift" in shown
+    assert "FB-001 ✓ addressed by economist at R2/0/economist:1 “Revenue is $900M [FB-001].” · correction" in shown
+    assert "FB-002 ◐ claimed by nobody, economist changed its text, open" in shown
+    detailed = reconvene("ledger", parked, "--details").out
+    assert "        was: First\n        is:  Revenue is $900M [FB-001].\n" in detailed
     only_open = reconvene("ledger", parked, "--open")
     assert "FB-001" not in only_open.out
     assert "FB-002" in only_open.out
@@ -231,7 +260,7 @@ def test_remarks_of_earlier_rounds_that_nobody_answered_are_shown_at_the_next_ch
     reconvene("remark", parked, "--understand", BOTH)
     reconvene("decide", parked, "--option", "One more round")
     shown = reconvene("show", parked).out
-    beside = shown.partition("not answered by anybody yet")[2].partition("\n\n")[0]
+    beside = shown.partition("still open")[2].partition("\n\n")[0]
     assert "FB-002 strategic shift" in beside
     assert "FB-001" not in beside
 
@@ -240,12 +269,12 @@ def test_at_the_end_unanswered_remarks_are_named(reconvene: Command, parked: str
     reconvene("remark", parked, "--understand", BOTH)
     done = reconvene("decide", parked, "--option", "Looks good")
     assert done.code == 0
-    assert "2 remarks were never answered: FB-001 Revenue is" in done.out
+    assert "2 remarks are still open: FB-001 Revenue is" in done.out
     assert f"reconvene ledger {parked}" in done.out
 
 
 def test_without_unanswered_remarks_the_end_says_nothing_of_them(reconvene: Command, parked: str) -> None:
-    assert "never answered" not in reconvene("decide", parked, "--option", "Looks good").out
+    assert "still open" not in reconvene("decide", parked, "--option", "Looks good").out
 
 
 def test_stats_of_one_run_and_of_all(reconvene: Command, parked: str) -> None:

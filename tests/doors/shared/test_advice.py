@@ -34,14 +34,14 @@ def test_a_preview_names_who_would_run_and_why_together_where_the_reason_is_the_
 
 def test_what_was_said_here_is_not_told_again_among_what_nobody_answered() -> None:
     review = Review((HERE,), (OpenRemark("FB-001", "comment", "shorter"), OpenRemark("FB-002", "correction", "Debt")))
-    assert told(review) == {"not answered by anybody yet": ("FB-001 comment: shorter", "all of them: LEDGER")}
+    assert told(review) == {"still open": ("FB-001 comment: shorter", "all of them: LEDGER")}
     assert told(review, brief=True) == {}
 
 
 def test_long_lists_are_cut_and_say_where_the_rest_is() -> None:
     meter = Meter(lines=tuple(f"line {number}" for number in range(30)))
     found = told(Review((), tuple(OpenRemark(f"FB-{n:03}", "comment", "x") for n in range(1, 11)), None, meter))
-    assert found["not answered by anybody yet"][-2:] == ("… and 2 more", "all of them: LEDGER")
+    assert found["still open"][-2:] == ("… and 2 more", "all of them: LEDGER")
     assert found["would another round change anything?"][-2:] == ("line 23", "  … 6 more lines: WHOLE")
 
 
@@ -49,7 +49,7 @@ def test_after_another_remark_only_what_it_may_have_changed_is_told() -> None:
     review = Review((HERE,), (OpenRemark("FB-001", "comment", "shorter"),), PREVIEW, Meter(lines=("one",)))
     assert list(told(review, brief=True)) == ["another round"]
     assert list(told(review)) == [
-        "not answered by anybody yet",
+        "still open",
         "would another round change anything?",
         "another round",
     ]
@@ -67,9 +67,9 @@ def test_what_nobody_answered_is_named_at_the_end() -> None:
     answered = Entry("FB-009", 9, "comment", "done", "", status="addressed", open=False)
     assert never_answered(ledger_of((answered,)), "LEDGER") == ""
     assert never_answered(ledger_of((*left[:1], answered)), "LEDGER") == (
-        "1 remark was never answered: FB-001 remark 1; see: LEDGER"
+        "1 remark is still open: FB-001 remark 1; see: LEDGER"
     )
-    assert never_answered(ledger_of(left), "LEDGER").startswith("4 remarks were never answered: FB-001 remark 1; FB")
+    assert never_answered(ledger_of(left), "LEDGER").startswith("4 remarks are still open: FB-001 remark 1; FB")
 
 
 def test_those_who_say_the_same_are_named_together_and_more_than_four_are_only_named() -> None:

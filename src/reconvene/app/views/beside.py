@@ -11,12 +11,13 @@ from reconvene.app.views.read_model import Remark, Shown
 
 
 class OpenRemark(Shown, frozen=True):
-    """A remark that nobody has answered yet."""
+    """A remark that is open: nothing proves that it was taken up, and nobody declined it."""
 
     id: str
     kind: str
     text: str
     lines: str = ""  # of a comment on lines of a file: plan.md:3-5
+    status: str = ""  # captured, delivered or claimed
 
 
 class Route(Shown, frozen=True):

@@ -9,7 +9,7 @@ class Reply(Struct, frozen=True, omit_defaults=True):
     """What an agent says of a comment."""
 
     agent: str
-    how: str  # addressed, declined
+    how: str  # addressed, declined, claimed
     text: str = ""
 
 

@@ -1,25 +1,26 @@
-"""The life of every remark: captured → delivered → addressed or declined → reflected in a deliverable, or still open.
+"""The life of every remark: captured → delivered → claimed, declined, addressed or reflected; replaced or withdrawn.
 
-A pure fold of the log. Delivery is what the log itself proves (StepStarted.remarks). An answer is an accepted output
-that cites the remark, or, in a talk, the reply to what was said there since its agent last spoke. Reflected means that
-a file an agent wrote, as it stands now, cites it or states its new value. Files that the engine renders prove nothing:
-they list every remark anyway. So does a section that it keeps in a file of theirs. What an undone round answered no
-longer counts, what it was shown stays on record. Knows no workflow; texts come from the caller's `text_of`.
+A pure fold of the log. Delivery is what the log itself proves (StepStarted.remarks). What an output proves is on record
+as a verdict (ClaimJudged), and is not judged anew; what older releases left without one is read by `earlier_rule`.
+Reflected means that a file an agent wrote shows it, in a line that still stands there. Files that the engine renders
+prove nothing: they list every remark anyway. So does a section that it keeps in a file of theirs. What an undone round
+answered no longer counts, what it was shown stays on record. Knows no workflow; texts come from the caller's `text_of`.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
-from functools import cache, partial
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import Literal
 
 from immutables import Map
-from msgspec import Struct, convert, json
+from msgspec import Struct, convert
 from msgspec.structs import replace
 
+from reconvene.app.views import earlier_rule
+from reconvene.app.views.earlier_rule import TextOf
 from reconvene.app.views.read_model import LATEST
 from reconvene.app.views.remark_lives import (
     Answer,
@@ -30,22 +31,21 @@ from reconvene.app.views.remark_lives import (
     Reflection,
     Unknown,
     Withdrawn,
+    answer_of,
     judged,
     ledger_of,
 )
 from reconvene.app.views.who import is_proved, told
 from reconvene.core import kit_finder
-from reconvene.core.extensions import Citation, ListFile, Stated
+from reconvene.core.extensions import Citation, ListFile
 from reconvene.core.facts import events as e
-from reconvene.core.facts.ids import parse_task, task_id
+from reconvene.core.facts.ids import parse_task, remark_number, task_id
 from reconvene.core.shown import anchors
 from reconvene.core.working.rendering import without_section
 from reconvene.language.entries import Listed, ListEntry, changes, commented_on, place_in
 from reconvene.language.following import says
 
 __all__ = ["Answer", "Citation", "Delivery", "Entry", "Ledger", "Reflection", "Unknown", "ledger"]
-
-TextOf = Callable[[e.Ref], str]
 
 
 def ledger(
@@ -71,6 +71,7 @@ class _File(Struct, frozen=True):
     ref: e.Ref
     remarks: int  # how many remarks its writer had been shown
     rendered: bool = False
+    judged: bool = False  # what it proves is on record
 
 
 class _Version(Struct, frozen=True):
@@ -92,7 +93,10 @@ class _Fold:
         self._earlier = earlier
         self._sections = sections
         self.remarks: list[e.RemarkAdded] = []
-        self._withdrawn: dict[int, e.RemarkWithdrawn] = {}
+        self._withdrawn: dict[int, e.RemarkWithdrawn | e.RemarkAdded] = {}  # the one in its place, where there is one
+        self._settled: dict[int, e.RemarkSettled] = {}
+        self._verdicts: list[e.ClaimJudged] = []
+        self._judged: set[tuple[int, int]] = set()  # rounds and steps whose outputs have verdicts
         self._sources: dict[str, str] = {}  # remark → the file of answers that said it
         self._deliveries: list[Delivery] = []
         self._counts: list[int] = []  # of each delivery: how many remarks; they only ever grow
@@ -113,6 +117,12 @@ class _Fold:
         match event:
             case e.RemarkAdded():
                 self.remarks.append(event)
+                if event.replaces:
+                    self._withdrawn[remark_number(event.replaces)] = event
+            case e.RemarkSettled():
+                self._settled[event.number] = event
+            case e.ClaimJudged(claim="remark"):
+                self._verdicts.append(event)
             case e.RemarkRead():
                 read = {"kind": event.kind, "target": event.target, "was": event.was, "now": event.now}
                 self.remarks[event.number - 1] = replace(self.remarks[event.number - 1], **read)
@@ -129,8 +139,11 @@ class _Fold:
             case e.TroubleSettled() if event.remarks and self._open is not None:
                 self._deliver(self._open, event.agents, event.remarks, event.at)
             case e.AttemptEnded(verdict="accepted", output=e.Ref()):
-                self.outputs.append(event)
                 serial, step, agent = parse_task(event.task)
+                if event.judged:
+                    self._judged.add((serial, step))
+                else:
+                    self.outputs.append(event)
                 self._writers |= {(serial, step, file.path): agent for file in event.files}
             case e.StepClosed():
                 self._write(event.files, self._shown.get((event.serial, event.step), 0), (event.serial, event.step))
@@ -172,9 +185,10 @@ class _Fold:
                 ref = e.Ref(file.digest, "text", file.size)
                 last = self.files.get(file.path)
                 if rendered and last and file.path in self._sections:
-                    made = _File(ref, last.remarks, last.rendered)
+                    made = _File(ref, last.remarks, last.rendered, last.judged)
                 else:
-                    made = _File(ref, remarks, rendered)
+                    judged = step in self._judged if step != (0, 0) else bool(self._judged)
+                    made = _File(ref, remarks, rendered, judged)
                 self.files = self.files.set(file.path, made)
             elif file.path in self.files:
                 self.files = self.files.delete(file.path)
@@ -182,18 +196,28 @@ class _Fold:
     def close(self, text_of: TextOf) -> Ledger:
         standing = [remark for remark in self.remarks if remark.number not in self._withdrawn]
         known = {remark.id: remark for remark in standing}
+        every = {remark.id for remark in self.remarks}
         answers: dict[str, list[Answer]] = {}
         unknown: list[Unknown] = []
+        read = earlier_rule.Outputs(text_of, self._kits, self._earlier)
         for output in self.outputs:
             serial, _, agent = parse_task(output.task)
-            for found in (*self._cited(output, text_of), *self._replied(output, text_of)):
-                if found.id not in known:
+            for found in (*read.cited(output), *read.replied(output, self._new_in_talk(output.task))):
+                if found.id not in every:
                     unknown.append(Unknown(found.id, output.task, found.line))
-                elif not _echoes(found, known[found.id]):
+                elif found.id in known and not earlier_rule.echoes(found, known[found.id]):
                     undone = serial in self.undone
                     answer = Answer(output.task, agent, found.how, found.reason, found.line, output.at, undone)
                     answers.setdefault(found.id, []).append(answer)
-        reflected = self._reflections(text_of, known, unknown)
+        for verdict in self._verdicts:
+            if verdict.id not in every:
+                unknown.append(Unknown(verdict.id, verdict.task, verdict.line))
+            else:
+                answers.setdefault(verdict.id, []).append(answer_of(verdict, self.undone))
+        reflected = self._reflections(text_of, known, every, unknown)
+        for remark in standing:
+            places = self._proved(answers.get(remark.id, ()), text_of)
+            reflected.setdefault(remark.id, []).extend(places)
         delivered = self._delivered()
         entries = tuple(
             judged(
@@ -204,16 +228,43 @@ class _Fold:
                     delivered=delivered[remark.number],
                     answers=tuple(answers.get(remark.id, ())),
                     reflected=tuple(reflected.get(remark.id, ())),
+                    settled=self._settled_by(remark.number),
                 )
             )
             for remark in standing
         )
-        return ledger_of(entries, tuple(dict.fromkeys(unknown)), tuple(map(self._gone, self._withdrawn.values())))
+        return ledger_of(entries, tuple(dict.fromkeys(unknown)), tuple(map(self._gone, sorted(self._withdrawn))))
 
-    def _gone(self, event: e.RemarkWithdrawn) -> Withdrawn:
-        remark = self.remarks[event.number - 1]
+    def _settled_by(self, number: int) -> str:
+        event = self._settled.get(number)
+        return (told(event.by, event.user) or event.user or "a person") if event is not None else ""
+
+    def _new_in_talk(self, task: str) -> list[e.RemarkAdded]:
+        """What was said in a talk since its agent last spoke there."""
+        new, round_ = self._replies.get(task), self._rounds.get(parse_task(task)[0])
+        if not new or not round_:
+            return []
+        return [one for one in self.remarks[new.start - 1 : new.stop - 1] if one.phase == round_.phase]
+
+    def _proved(self, answers: Sequence[Answer], text_of: TextOf) -> Iterator[Reflection]:
+        """Where files show what was proved, in the words of the verdict, as long as these stand there."""
+        for answer in answers:
+            if answer.how != "addressed" or answer.undone:
+                continue
+            for one in answer.evidence:
+                file = self.files.get(one.path) if one.path else None
+                if file is None or not one.now:
+                    continue
+                text = text_of(file.ref)
+                if file.ref.digest == one.version or _words(one.now.rstrip("…")) in _words(text):
+                    yield Reflection(one.path, "changed", one.line, answer.agent, one.was, one.now)
+
+    def _gone(self, number: int) -> Withdrawn:
+        event, remark = self._withdrawn[number], self.remarks[number - 1]
         said_by, by = told(remark.by, remark.user) or remark.user, told(event.by, event.user) or event.user
-        return Withdrawn(remark.id, remark.kind, remark.text, remark.at, said_by, by, event.at)
+        instead = event.id if isinstance(event, e.RemarkAdded) else ""
+        status: Literal["replaced", "withdrawn"] = "replaced" if instead else "withdrawn"
+        return Withdrawn(remark.id, remark.kind, remark.text, remark.at, said_by, by, event.at, status, instead)
 
     def _delivered(self) -> dict[int, Deliveries]:
         """By number of a remark: whoever was given so many."""
@@ -234,31 +285,10 @@ class _Fold:
             for number, first in since.items()
         }
 
-    def _cited(self, output: e.AttemptEnded, text_of: TextOf) -> Iterator[Citation]:
-        """From the parsed value where there is one, then whatever only the text around it cites."""
-        serial = parse_task(output.task)[0]
-        cited_in = kit_finder.judge(next((kits for last, kits in self._earlier if serial <= last), self._kits))
-        inside = cited_in(text_of(output.value)) if output.value else ()
-        yield from inside
-        seen = {found.id for found in inside}
-        around = cited_in(text_of(output.output)) if output.output else ()
-        yield from (found for found in around if found.id not in seen)
-
-    def _replied(self, output: e.AttemptEnded, text_of: TextOf) -> Iterator[Citation]:
-        """In a talk a reply is an answer to what was said to it, whether or not it cites it."""
-        new = self._replies.get(output.task)
-        reply = _reply(text_of(output.value)) if new and output.value else ""
-        round_ = self._rounds.get(parse_task(output.task)[0])
-        if not new or not reply or not round_:
-            return
-        cited = {found.id for found in self._cited(output, text_of)}
-        for remark in self.remarks[new.start - 1 : new.stop - 1]:
-            if remark.phase == round_.phase and remark.id not in cited:
-                yield Citation(remark.id, "addressed", reply, 0)
-
     def _reflections(
-        self, text_of: TextOf, known: dict[str, e.RemarkAdded], unknown: list[Unknown]
+        self, text_of: TextOf, known: dict[str, e.RemarkAdded], every: set[str], unknown: list[Unknown]
     ) -> dict[str, list[Reflection]]:
+        """Comments whose lines were changed, edits that stand, and what files without a verdict show."""
         found: dict[str, list[Reflection]] = {}
         edits: dict[str, list[e.RemarkAdded]] = {}
         for remark in known.values():
@@ -274,18 +304,22 @@ class _Fold:
                 text = without_section(text, heading)
             cited: dict[str, int] = {}
             for citation in kit_finder.judge(self._kits)(text):
-                if citation.id not in known:
+                if citation.id not in every:
                     unknown.append(Unknown(citation.id, path, citation.line))
-                elif citation.how == "addressed" and not _echoes(citation, known[citation.id]):
+                elif file.judged or citation.how != "addressed" or citation.id not in known:
+                    continue
+                elif not earlier_rule.echoes(citation, known[citation.id]):
                     cited.setdefault(citation.id, citation.line)
+            for remark in edits.get(path, ()):
+                if remark.id not in cited and remark.diff and _stands(text_of(e.Ref(remark.diff)), text):
+                    found.setdefault(remark.id, []).append(Reflection(path, "edit"))
             # No other remark can show in this file; where there is none, it is not read for what it states.
-            possible = (*(known[name] for name in cited), *edits.get(path, ()), *valued)
+            possible = (*(known[name] for name in cited), *valued) if not file.judged else ()
             if not possible:
                 continue
-            read = kit_finder.reader(self._kits).stated
-            page = _Page(path, text, read, cache(partial(read, text)), file.remarks, cited)
+            page = earlier_rule.page(path, text, file.remarks, cited, self._kits)
             for remark in {one.id: one for one in possible}.values():
-                if reflection := _reflection(remark, page, text_of):
+                if reflection := earlier_rule.reflection(remark, page):
                     found.setdefault(remark.id, []).append(reflection)
         return found
 
@@ -343,52 +377,8 @@ class _Fold:
         return found[::-1]
 
 
-def _reply(value: str) -> str:
-    """What an output says to the person, on one line."""
-    try:
-        found = json.decode(value)
-    except ValueError:
-        return ""
-    said = found.get("reply") if isinstance(found, dict) else None
-    return " ".join(said.split()) if isinstance(said, str) else ""
-
-
-def _echoes(citation: Citation, remark: e.RemarkAdded) -> bool:
-    """Only repeats the remark as it was delivered ("[FB-001] Correction: …"): no answer to it."""
-    words = " ".join(remark.text.split()).casefold()[:200].strip(" .")
-    said = citation.reason.casefold()
-    return bool(words) and said.startswith(
-        (words, f"{remark.kind}: {words}", f"{remark.kind} to {remark.target}: {words}")
-    )
-
-
-class _Page(NamedTuple):
-    """A deliverable as it stands now."""
-
-    path: str
-    text: str
-    read: Callable[[str], Stated]
-    stated: Callable[[], Stated]  # all of it; read when it is first asked for
-    remarks: int
-    cited: dict[str, int]  # remark → line
-
-
-def _reflection(remark: e.RemarkAdded, page: _Page, text_of: TextOf) -> Reflection | None:
-    if remark.id in page.cited:
-        return Reflection(page.path, "cites", page.cited[remark.id])
-    if remark.kind == "edit":
-        stands = remark.path == page.path and remark.diff and _stands(text_of(e.Ref(remark.diff)), page.text)
-        return Reflection(page.path, "edit") if stands else None
-    # A file from before the remark that happens to hold the value reflects nothing.
-    if remark.now and page.remarks >= remark.number and page.stated().holds(remark.now):
-        return Reflection(page.path, "value", _line_of(page, remark.now))
-    return None
-
-
-def _line_of(page: _Page, value: str) -> int:
-    """The first line that states the value, counted from 1; 0 where only several lines together do."""
-    lines = enumerate(page.text.splitlines(), 1)
-    return next((number for number, line in lines if page.read(line).holds(value)), 0)
+def _words(text: str) -> str:
+    return " ".join(text.split())
 
 
 def _stands(diff: str, text: str) -> bool:

@@ -364,7 +364,7 @@ def _lines(metrics: Metrics, width: int) -> Iterator[str]:
     yield f"waited for agents {metrics.wait_minutes:.1f} min, reviewed {reviewed:.1f} min"
     if metrics.ledger_closure is not None:
         left = f", {metrics.open_remarks} open" if metrics.open_remarks else ""
-        yield f"remarks {metrics.remarks}, {metrics.ledger_closure:.0%} answered or reflected{left}"
+        yield f"remarks {metrics.remarks}, {metrics.ledger_closure:.0%} proved or declined{left}"
     tokens = metrics.input_tokens + metrics.output_tokens
     spent = f"{metrics.tasks} agent tasks in {metrics.attempts} attempts, {tokens} tokens"
     yield spent + (f", ${metrics.cost:.2f}" if metrics.cost else "")

@@ -32,7 +32,7 @@ class News(Shown, frozen=True):
     who: str = ""
     id: str = ""  # of the remark, or the path of the file
     at: str = ""
-    how: str = ""  # of a file: new, changed, gone; of an answer: addressed, declined
+    how: str = ""  # of a file: new, changed, gone; of a remark: its state
 
 
 class Since(Shown, frozen=True):

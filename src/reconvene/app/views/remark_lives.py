@@ -9,10 +9,13 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from reconvene.app.views.who import told
-from reconvene.core.facts.events import Anchor
+from reconvene.core.facts.events import Anchor, ClaimJudged, Passage
+from reconvene.core.facts.ids import parse_task
 from reconvene.errors import UserError
 
-Status = Literal["captured", "delivered", "declined", "addressed", "reflected"]
+Status = Literal["captured", "delivered", "claimed", "declined", "addressed", "reflected"]
+How = Literal["addressed", "declined", "claimed", "silent"]
+OPEN: tuple[Status, ...] = ("captured", "delivered", "claimed")
 
 
 class Delivery(Struct, frozen=True):
@@ -51,25 +54,35 @@ class Deliveries(Sequence[Delivery]):
 
 
 class Answer(Struct, frozen=True):
-    """What one output says about a remark. `undone`: its round was taken back since."""
+    """What one output says about a remark, and what it proves. `undone`: its round was taken back since.
+
+    claimed: it says that it took the remark up, and that cannot be seen; silent: it says nothing. `why`: what is
+    missing. `evidence`: what changed; `against`: where what the remark contests still stands.
+    """
 
     task: str
     agent: str
-    how: Literal["addressed", "declined"]
+    how: How
     reason: str
     line: int  # 0: the output as a whole is its reply
     at: str
     undone: bool = False
+    why: str = ""
+    evidence: tuple[Passage, ...] = ()
+    against: tuple[Passage, ...] = ()
+    rule: str = ""  # that judged it, and its version; "" = a release that kept no verdicts
 
 
 class Reflection(Struct, frozen=True):
-    """by: cites | value | edit (the person's own lines still stand) | changed (an agent that was shown the comment
-    changed the lines that it is about)."""
+    """by: edit (the person's own lines still stand) | changed (an agent that was shown the remark changed these lines)
+    | cites, value (of a release that kept no verdicts)."""
 
     path: str
     by: Literal["cites", "value", "edit", "changed"]
     line: int = 0
     agent: str = ""  # who changed the lines
+    was: str = ""
+    now: str = field(name="is", default="")
 
 
 class Unknown(Struct, frozen=True):
@@ -98,7 +111,8 @@ class Entry(Struct, frozen=True):
     reflected: tuple[Reflection, ...] = ()
 
     status: Status = "captured"
-    open: bool = True  # nobody has answered it and no deliverable shows it
+    open: bool = True  # nothing proves that it was answered, and nobody declined it
+    settled: str = ""  # the person who said that it is answered
     user: str = ""  # for whom the system vouches
     proved: bool = False  # `by` is that name; else it is only claimed
     lines: str = ""  # of a comment: plan.md:3-5
@@ -110,17 +124,53 @@ class Entry(Struct, frozen=True):
         return {answer.agent: answer for answer in self.answers if not answer.undone}
 
 
+def answer_of(verdict: ClaimJudged, undone: set[int]) -> Answer:
+    serial, _, agent = parse_task(verdict.task)
+    how: How = "addressed" if verdict.verdict == "seen" else "declined"
+    if verdict.verdict == "unseen":
+        how = "claimed" if verdict.said else "silent"
+    return Answer(
+        task=verdict.task,
+        agent=agent,
+        how=how,
+        reason=verdict.reason,
+        line=verdict.line,
+        at=verdict.at,
+        undone=serial in undone,
+        why=verdict.why,
+        evidence=verdict.evidence,
+        against=verdict.against,
+        rule=f"{verdict.by or verdict.rule} {verdict.version}",
+    )
+
+
 def judged(entry: Entry) -> Entry:
     """With where the remark stands."""
-    said = {answer.how for answer in entry.standing.values()}
-    status: Status = "delivered" if entry.delivered else "captured"
-    if entry.reflected or said:
-        status = "reflected" if entry.reflected else "addressed" if "addressed" in said else "declined"
-    return replace(entry, status=status, open=status in ("captured", "delivered"))
+    status = _status(entry)
+    return replace(entry, status=status, open=status in OPEN)
+
+
+def _status(entry: Entry) -> Status:
+    """It is answered where somebody proved it and nobody's text still says what it contests; the person's word counts
+    whatever the texts say."""
+    answers = list(entry.standing.values())
+    how = {answer.how for answer in answers}
+    contested = any(answer.against for answer in answers)
+    if not contested and entry.reflected:
+        return "reflected"
+    if entry.settled or (not contested and "addressed" in how):
+        return "addressed"
+    if "claimed" in how or "addressed" in how:
+        return "claimed"
+    if "declined" in how and not contested:
+        return "declined"
+    if any(answer.evidence for answer in answers):
+        return "claimed"
+    return "delivered" if entry.delivered else "captured"
 
 
 class Withdrawn(Struct, frozen=True):
-    """A remark that was taken back before any agent was shown it."""
+    """A remark that was taken back, or that another one replaces."""
 
     id: str
     kind: str
@@ -129,6 +179,8 @@ class Withdrawn(Struct, frozen=True):
     said_by: str
     by: str  # who took it back
     when: str
+    status: Literal["replaced", "withdrawn"] = "withdrawn"
+    replaced_by: str = ""  # the remark in its place
 
 
 class Ledger(Struct, frozen=True):
@@ -147,8 +199,8 @@ class Ledger(Struct, frozen=True):
     def open_remarks(self) -> tuple[Entry, ...]:
         return tuple(entry for entry in self.entries if entry.open)
 
-    def lines(self) -> list[str]:
-        return list(_lines(self))
+    def lines(self, *, details: bool = False) -> list[str]:
+        return list(_lines(self, details))
 
 
 def ledger_of(
@@ -169,19 +221,24 @@ def page_of(ledger: Ledger, after: str, limit: int) -> Ledger:
 
 # --- for a terminal ---
 
-_SIGNS: dict[Status, str] = {"captured": "○", "delivered": "○", "declined": "✗", "addressed": "✓", "reflected": "✓"}
+_SIGNS: dict[Status, str] = {
+    "captured": "○", "delivered": "○", "claimed": "◐", "declined": "✗", "addressed": "✓", "reflected": "✓"
+}  # fmt: skip
+_TEXT = 70  # characters
+_MOST_SHOWN = 4  # passages
 
 
-def _lines(book: Ledger) -> Iterator[str]:
+def _lines(book: Ledger, details: bool) -> Iterator[str]:
     if not book.entries:
         yield "No remarks stand." if book.withdrawn else "No remarks yet."
     for entry in book.entries:
-        yield from _entry_lines(entry)
+        yield _line(entry)
+        if details:
+            yield from _details(entry)
     for gone in book.withdrawn:
-        text = " ".join(gone.text.split())
-        whose = f"{gone.said_by}: " if gone.said_by else ""
         by = f" by {gone.by}" if gone.by else ""
-        yield f"– {gone.id} {gone.kind}: {whose}{text[:100]}{'…' if len(text) > 100 else ''} (taken back{by})"
+        what = f"replaced by {gone.replaced_by}" if gone.replaced_by else f"withdrawn{by}"
+        yield f"{gone.id} – {what} · {gone.kind}: {_cut(gone.text)}"
     for item in book.unknown:
         yield f"? {item.id} is cited by {item.where} (line {item.line}), but there is no such remark."
     left = book.open_remarks()
@@ -189,11 +246,50 @@ def _lines(book: Ledger) -> Iterator[str]:
         yield f"Open: {', '.join(entry.id for entry in left)}"
 
 
-def _entry_lines(entry: Entry) -> Iterator[str]:
-    text = " ".join(entry.text.split())
-    state = f"{entry.status}, open" if entry.open else entry.status
+def _line(entry: Entry) -> str:
+    """`FB-003 ✓ reflected in strategies.md:41 “…£150M…” · correction: Revenue is £150M`"""
+    state = f"{entry.status}, open" if entry.open and entry.status != "claimed" else entry.status
     on = f" on {entry.lines}" if entry.lines else ""
-    yield f"{_SIGNS[entry.status]} {entry.id} {entry.kind}{on}: {text[:100]}{'…' if len(text) > 100 else ''} ({state})"
+    return f"{entry.id} {_SIGNS[entry.status]} {state}{fate(entry)} · {entry.kind}{on}: {_cut(entry.text)}"
+
+
+def fate(entry: Entry) -> str:
+    """What proves it, or what is missing, behind the state: ` in strategies.md:41 “…£150M…”`."""
+    answers = list(entry.standing.values())
+    match entry.status:
+        case "reflected":
+            place = entry.reflected[0]
+            more = f" and {len(entry.reflected) - 1} more" if len(entry.reflected) > 1 else ""
+            return f" in {_where(place.path, place.line)}{_quoted(place.now)}{more}"
+        case "addressed":
+            proved = [one for one in answers if one.how == "addressed"]
+            if entry.settled and (not proved or any(one.against for one in answers)):
+                return f", says {entry.settled}"
+            spot = proved[0].evidence[0] if proved[0].evidence else None
+            at = f" at {_where(spot.path or proved[0].task, spot.line)}{_quoted(spot.now)}" if spot else ""
+            return f" by {', '.join(one.agent for one in proved[:3])}{at}"
+        case "declined":
+            one = next(one for one in answers if one.how == "declined")
+            return f" by {one.agent}: {_cut(one.reason)}"
+        case "claimed":
+            one = missing(entry)
+            still = ""
+            if one.against:
+                stands = one.against[0]
+                still = f"“{_cut(stands.now, 50)}” still stands, {_where(stands.path or one.task, stands.line)}"
+            said = f"by {one.agent}" if one.how == "claimed" else f"by nobody, {one.agent} changed its text"
+            return f" {said}, open: {still or one.why}"
+    return ""
+
+
+def missing(entry: Entry) -> Answer:
+    """The answer that keeps a claimed remark open: first one whose text still says what the remark contests."""
+    answers = list(entry.standing.values())
+    order = {"claimed": 0, "silent": 1, "addressed": 2, "declined": 3}
+    return min(answers, key=lambda one: (not one.against, order[one.how], not one.evidence))
+
+
+def _details(entry: Entry) -> Iterator[str]:
     where = f"{entry.phase} round {entry.n}" if entry.n else entry.phase or "the start"
     who = f" by {told(entry.by, entry.user)}" if entry.by else ""
     who += f", from a file, {entry.source}" if entry.source else ""
@@ -202,13 +298,50 @@ def _entry_lines(entry: Entry) -> Iterator[str]:
         tasks = entry.delivered.tasks
         yield f"    delivered to {', '.join(entry.delivered.agents)} ({tasks} task{'s' * (tasks != 1)})"
     for answer in entry.answers:
-        past = " (undone since)" if answer.undone else ""
-        reason = f": {answer.reason[:100]}" if answer.reason else ""
-        line = f" line {answer.line}" if answer.line else ""
-        yield f"    {answer.how} by {answer.agent} in {answer.task}{line}{past}{reason}"
+        yield from _answer_lines(answer)
     for place in entry.reflected:
         who = f" by {place.agent}" if place.agent else ""
-        yield f"    reflected in {place.path}" + (f" line {place.line}" if place.line else "") + _HOW[place.by] + who
+        yield f"    reflected in {_where(place.path, place.line)}{_HOW[place.by]}{who}"
+        yield from _was_is(place.was, place.now)
+    if entry.settled:
+        yield f"    called answered by {entry.settled}"
+
+
+def _answer_lines(answer: Answer) -> Iterator[str]:
+    past = " (undone since)" if answer.undone else ""
+    reason = f": {_cut(answer.reason, 100)}" if answer.reason else ""
+    line = f" line {answer.line}" if answer.line else ""
+    how = "nothing said" if answer.how == "silent" else answer.how
+    yield f"    {how} by {answer.agent} in {answer.task}{line}{past}{reason}"
+    if answer.why:
+        yield f"      {answer.why}"
+    for spot in answer.against[:_MOST_SHOWN]:
+        yield f"      still stands, {_where(spot.path or 'its output', spot.line)}: {_cut(spot.now, 100)}"
+    for spot in answer.evidence[:_MOST_SHOWN]:
+        yield f"      changed, {_where(spot.path or 'its output', spot.line)}"
+        yield from _was_is(spot.was, spot.now)
+    more = len(answer.evidence) - _MOST_SHOWN
+    if more > 0:
+        yield f"      and {more} more"
+
+
+def _was_is(was: str, now: str) -> Iterator[str]:
+    if was or now:
+        yield f"        was: {_cut(was, 160) or '(nothing)'}"
+        yield f"        is:  {_cut(now, 160) or '(taken out)'}"
+
+
+def _where(path: str, line: int) -> str:
+    return f"{path}:{line}" if line else path
+
+
+def _quoted(text: str) -> str:
+    return f" “{_cut(text, 60)}”" if text else ""
+
+
+def _cut(text: str, most: int = _TEXT) -> str:
+    plain = " ".join(text.split())
+    return plain if len(plain) <= most else plain[: most - 1] + "…"
 
 
 _HOW = {"cites": "", "value": " (states the new value)", "edit": " (the edit stands)", "changed": ", changed"}

@@ -13,7 +13,7 @@ from reconvene.core.shown.anchors import Standing
 
 
 def thread(entry: Entry, anchor: Anchor, now: Standing) -> Comment:
-    replies = tuple(Reply(one.agent, one.how, one.reason) for one in entry.standing.values())
+    replies = tuple(Reply(one.agent, one.how, one.reason) for one in entry.standing.values() if one.how != "silent")
     changed = tuple(dict.fromkeys(one.agent for one in entry.reflected if one.by == "changed"))
     place = now.place
     return Comment(
@@ -42,8 +42,8 @@ def thread(entry: Entry, anchor: Anchor, now: Standing) -> Comment:
 
 
 def _status(entry: Entry, replies: Sequence[Reply], changed: Sequence[str]) -> str:
-    """Who says that they did not act on it did not, whatever else they changed."""
+    """Who says that they did not act on it did not, whatever else they changed. What is only claimed is open."""
     said = {reply.how for reply in replies}
     if said == {"declined"}:
         return "declined"
-    return "applied" if changed else "answered" if said or entry.reflected else "open"
+    return "applied" if changed else "open" if entry.open else "answered"

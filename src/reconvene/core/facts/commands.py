@@ -19,22 +19,15 @@ from reconvene.core.facts.call_commands import StartCall as StartCall
 from reconvene.core.facts.edit_commands import ChangedFigures as ChangedFigures
 from reconvene.core.facts.edit_commands import EditIn as EditIn
 from reconvene.core.facts.edit_commands import RecordEdits as RecordEdits
-from reconvene.core.facts.events import CompanionSaid, DiffSince, FileOut, LeftOut, Lines, Ref, RemarkAdded, Usage
+from reconvene.core.facts.events import CompanionSaid, DiffSince, FileOut, LeftOut, Ref, RemarkAdded, Usage
+from reconvene.core.facts.remark_commands import AddRemark as AddRemark
+from reconvene.core.facts.remark_commands import JudgeClaim as JudgeClaim
+from reconvene.core.facts.remark_commands import ReadRemark as ReadRemark
+from reconvene.core.facts.remark_commands import RemarkIn as RemarkIn
+from reconvene.core.facts.remark_commands import SettleRemark as SettleRemark
+from reconvene.core.facts.remark_commands import WithdrawRemark as WithdrawRemark
 
 Answers = dict[str, object]  # by id of a field
-
-
-class RemarkIn(Struct, frozen=True):
-    """Something a person said, already split into kind, target and text; a corrected figure also as was → now."""
-
-    text: str
-    kind: str = "comment"
-    target: str = ""
-    was: str = ""
-    now: str = ""
-    lines: str = ""  # "plan.md:3-5": what it is about; follows from `on`
-    on: Lines | None = None
-    level: str = ""  # minor | major, where who says it says how much it weighs
 
 
 class StartRun(Struct, frozen=True):
@@ -78,35 +71,6 @@ class AnswerCheckpoint(Struct, frozen=True):
     anyway: str = ""  # the version of which they were told what others said and changed since: it goes with it, too
     barred: tuple[str, ...] = ()  # of those who chose before, who may not decide any more
     limits: SetLimits | None = None  # on record with the decision, or not at all
-
-
-class AddRemark(Struct, frozen=True):
-    remark: RemarkIn
-    by: str = ""
-    door: str = ""
-
-
-class ReadRemark(Struct, frozen=True):
-    """What a remark is after all. None: as it is now; a level of None follows from the rest."""
-
-    id: str
-    kind: str | None = None
-    target: str | None = None
-    was: str | None = None
-    now: str | None = None
-    level: str | None = None
-    reason: str = ""
-    model: str = ""  # the model that read it; "" = a person did
-    by: str = ""
-    door: str = ""
-
-
-class WithdrawRemark(Struct, frozen=True):
-    """Only what no agent was shown yet can be taken back."""
-
-    id: str
-    by: str = ""
-    door: str = ""
 
 
 class RecordCompanion(Struct, frozen=True):
@@ -348,6 +312,8 @@ Command = (
     | AddRemark
     | ReadRemark
     | WithdrawRemark
+    | SettleRemark
+    | JudgeClaim
     | RecordCompanion
     | SaveDraft
     | RecordEdits

@@ -299,6 +299,7 @@ class AttemptEnded(Event, frozen=True):
     sandbox: str = ""  # what kept the agent in: bubblewrap, landlock, none, off, in-process; "" = nothing was started
     left_out: tuple[LeftOut, ...] = ()  # what did not fit into the prompt
     running: str = ""  # in doubt: what still worked at it when it was found, in words
+    judged: int = 0  # version of the rule that judged what it claims; 0 = none did, as in logs of older releases
 
 
 class CallAsked(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
@@ -572,6 +573,7 @@ class CheckpointOpened(Event, frozen=True):
     reminder: str = ""  # when people are reminded of it
     late_who: tuple[str, ...] = ()  # who may decide as well from the deadline on
     late_option: str = ""  # or what is taken then
+    weighs: tuple[str, ...] = ()  # remarks made while agents worked: they count as made here
 
 
 class CheckpointAssigned(Act, frozen=True, kw_only=True):
@@ -627,6 +629,8 @@ class RemarkAdded(Act, frozen=True, kw_only=True):
     because: str = ""  # and why
     origin: str = ""  # inherited: the run it was made in, and its id there
     anchor: Anchor | None = None  # the lines that it is about; `lines` names them
+    replaces: str = ""  # the remark in whose place it stands
+    working: bool = False  # agents were at work: it is weighed at the next checkpoint
 
 
 class RemarkRead(Act, frozen=True, kw_only=True):
@@ -644,10 +648,50 @@ class RemarkRead(Act, frozen=True, kw_only=True):
 
 
 class RemarkWithdrawn(Act, frozen=True, kw_only=True):
-    """A person took a remark back before any agent was shown it."""
+    """A person took a remark back. Agents that were shown it are told so."""
 
     id: str
     number: int
+
+
+class RemarkSettled(Act, frozen=True, kw_only=True):
+    """A person looked, and says that a remark is answered."""
+
+    id: str
+    number: int
+
+
+class Passage(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """A place in a text, and what changed there. `was` "" = nothing stood there, `now` "" = it was taken out."""
+
+    path: str = ""  # "" = the output itself
+    line: int = 0  # counted from 1, of the text as it is now; 0 = it has no lines
+    was: str = ""
+    now: str = field(name="is", default="")
+    version: str = ""  # digest of the file
+
+
+class ClaimJudged(Event, frozen=True):
+    """Whether what an output claims can be seen in it. `claim`: what is claimed of `id`; "remark" = it was taken up.
+
+    The verdict is settled here, by a rule of this version, and no later release changes it. `against`: where stands
+    what the claim denies. `before`: what was compared with, the output itself under the path "".
+    """
+
+    claim: str
+    id: str
+    task: str
+    verdict: Literal["seen", "unseen", "declined"]
+    said: Literal["taken up", "declined", ""] = ""  # by the agent itself
+    why: str = ""  # it is not seen, in words
+    reason: str = ""  # the agent's words
+    line: int = 0  # where they stand
+    evidence: tuple[Passage, ...] = ()
+    against: tuple[Passage, ...] = ()
+    before: tuple[FileOut, ...] = ()
+    rule: str = ""
+    version: int = 0
+    by: str = ""  # the model that judged it; "" = the rule did
 
 
 class Consulted(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
@@ -975,6 +1019,8 @@ AnyEvent = (
     | RemarkAdded
     | RemarkRead
     | RemarkWithdrawn
+    | RemarkSettled
+    | ClaimJudged
     | CompanionSaid
     | FilesEdited
     | FilesFound
@@ -1009,7 +1055,7 @@ ACTS = frozenset[type](kind for kind in get_args(AnyEvent) if issubclass(kind, A
 # What only people do: there is always somebody whose act it is, whether they gave a name or not.
 OF_PEOPLE = frozenset[type](
     (
-        DecisionRecorded, ApprovalRecorded, CheckpointAssigned, RemarkAdded, RemarkWithdrawn, FilesEdited, CallRuled,
-        ToolAllowed, ToolDisallowed, RoundUndone, Replanned, WorkflowUpgraded, RunReopened,
+        DecisionRecorded, ApprovalRecorded, CheckpointAssigned, RemarkAdded, RemarkWithdrawn, RemarkSettled,
+        FilesEdited, CallRuled, ToolAllowed, ToolDisallowed, RoundUndone, Replanned, WorkflowUpgraded, RunReopened,
     )
 )  # fmt: skip

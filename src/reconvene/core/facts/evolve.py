@@ -12,11 +12,12 @@ from reconvene.core.definition.bindings import combined
 from reconvene.core.definition.workflow import Again, Continue
 from reconvene.core.facts import events as e
 from reconvene.core.facts import loops, talk
-from reconvene.core.facts.ids import condition_at, digest_of, late_key, parse_task
+from reconvene.core.facts.ids import condition_at, digest_of, late_key, parse_task, remark_number
 from reconvene.core.facts.round import LoopAt, OutputAt, RoundAt, StepAt, TaskAt, Unasked, Unshown
 from reconvene.core.facts.rows import (
     BoundAt,
     ChildAt,
+    ClaimAt,
     CompanionAt,
     Failed,
     FoundAt,
@@ -980,6 +981,9 @@ def _again_ordered(state: RunState, ev: e.AgainOrdered) -> RunState:
 
 def _checkpoint_opened(state: RunState, ev: e.CheckpointOpened) -> RunState:
     state = _set_record(state, checkpoints=ev.number)
+    if ev.weighs:
+        weighed = state.record.weighed.update(dict.fromkeys(ev.weighs, ev.id))
+        state = _set_record(state, weighed=weighed, unweighed=())
     said = ev.who or ev.deadline or ev.reminder
     pending = PendingAt(ev.id, ev.who, deadline=ev.deadline, reminder=ev.reminder) if said else PendingAt()
     state = _set_world(state, pending=pending)
@@ -1072,6 +1076,11 @@ def _remark_added(state: RunState, ev: e.RemarkAdded) -> RunState:
     record = state.record
     key = remark_key(ev.checkpoint, ev.kind, ev.target, ev.text, ev.by, remark_is_on(ev))
     record = replace(record, remarks=record.remarks.set(ev.number, ev), said=record.said.set(key, ev.number))
+    if ev.replaces:
+        number = remark_number(ev.replaces)
+        record = _gone(replace(record, replaced=record.replaced.set(number, ev.id)), number, ev.user or ev.by)
+    if ev.working:
+        record = replace(record, unweighed=(*record.unweighed, ev.id))
     world = _dirtied(state.world)
     if ev.anchor is not None and ev.anchor.path in world.files and ev.anchor.path not in world.revisions:
         now = world.files[ev.anchor.path].digest
@@ -1093,7 +1102,29 @@ def _remark_read(state: RunState, ev: e.RemarkRead) -> RunState:
 
 
 def _remark_withdrawn(state: RunState, ev: e.RemarkWithdrawn) -> RunState:
-    return _set_record(state, withdrawn=state.record.withdrawn.set(ev.number, ev.user or ev.by))
+    return replace(state, record=_gone(state.record, ev.number, ev.user or ev.by))
+
+
+def _gone(record: Record, number: int, by: str) -> Record:
+    """A remark that does not hold any more. Who was shown it will be told."""
+    saw = tuple(sorted(agent for agent, count in record.seen.items() if count >= number))
+    retracted = record.retracted.set(number, saw) if saw else record.retracted
+    return replace(record, withdrawn=record.withdrawn.set(number, by), retracted=retracted)
+
+
+def _remark_settled(state: RunState, ev: e.RemarkSettled) -> RunState:
+    return _set_record(state, settled=state.record.settled.set(ev.number, ev.user or ev.by))
+
+
+def _claim_judged(state: RunState, ev: e.ClaimJudged) -> RunState:
+    """In the world: what an undone round proved is proved no more."""
+    if not ev.version:
+        return state  # of nothing that there is
+    claims, agent = state.world.claims, parse_task(ev.task)[2]
+    mine = claims.get(agent, Map()).set(
+        f"{ev.claim} {ev.id}", ClaimAt(ev.verdict, ev.before, ev.task, bool(ev.against))
+    )
+    return replace(state, world=replace(state.world, claims=claims.set(agent, mine)))
 
 
 def _companion_said(state: RunState, ev: e.CompanionSaid) -> RunState:
@@ -1281,6 +1312,8 @@ _HANDLERS: dict[type, _Handler] = cast(
         e.RemarkAdded: _remark_added,
         e.RemarkRead: _remark_read,
         e.RemarkWithdrawn: _remark_withdrawn,
+        e.RemarkSettled: _remark_settled,
+        e.ClaimJudged: _claim_judged,
         e.CompanionSaid: _companion_said,
         e.FilesEdited: _files_edited,
         e.FilesFound: _files_found,

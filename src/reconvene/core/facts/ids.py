@@ -39,6 +39,10 @@ def remark_id(number: int) -> str:
     return f"FB-{number:03d}"
 
 
+def remark_number(id: str) -> int:
+    return int(id.removeprefix("FB-"))
+
+
 def child_id(parent: str, key: str) -> str:
     """The run that a parent starts for one of its pieces. A dot: a run's own number never follows one."""
     return f"{parent}.{key}"

@@ -113,6 +113,15 @@ class Undone(Struct, frozen=True):
     outputs: tuple[OutputAt, ...] = ()
 
 
+class ClaimAt(Struct, frozen=True):
+    """What became of a claim, and what the next output on it is compared with: the text from before the claim."""
+
+    verdict: str
+    before: tuple[FileOut, ...] = ()
+    task: str = ""
+    contested: bool = False  # what the claim denies still stood
+
+
 class CompanionAt(Struct, frozen=True, omit_defaults=True):
     """The conversation with the companion: how many entries it has, and what its model used."""
 

@@ -41,6 +41,7 @@ from reconvene.core.facts.round import OutputAt, RoundAt, Unasked, Unshown
 from reconvene.core.facts.rows import (
     BoundAt,
     ChildAt,
+    ClaimAt,
     CompanionAt,
     Failed,
     FoundAt,
@@ -56,7 +57,7 @@ from reconvene.core.facts.rows import (
 # Part of every snapshot's key, as the version of the events is; raised whenever evolve or this module changes what it
 # means. Then, for the test that finds changed fields: python -m tests.wire.frozen, and delete the golden file of the
 # version before.
-EVOLVE_VERSION = 9
+EVOLVE_VERSION = 10
 
 Stage = Literal["enter", "item", "begin", "round", "closed", "asking", "reopen", "decided", "dropped"]
 
@@ -190,6 +191,7 @@ class World(Struct, frozen=True):
     head: str = ""  # the project's commit that holds all accepted work; "" = the one the run began with
     diffs: Map[str, Ref] = Map()  # commit at which an item under way began → what changed from there to `head`
     revisions: Map[str, tuple[str, ...]] = Map()  # file with comments → digests of its versions since the first
+    claims: Map[str, Map[str, ClaimAt]] = Map()  # agent → remark → what its last output on it proved
 
     @property
     def top(self) -> Frame:
@@ -250,7 +252,12 @@ class Record(Struct, frozen=True):
     checkpoints: int = 0
     remarks: Map[int, RemarkAdded] = Map()  # the words as they were said, the rest as it was last read
     readings: Map[int, RemarkRead] = Map()  # number of a remark → its last reading, where the first was not the last
-    withdrawn: Map[int, str] = Map()  # number of a remark that was taken back → by whom
+    withdrawn: Map[int, str] = Map()  # number of a remark that was taken back or replaced → by whom
+    replaced: Map[int, str] = Map()  # of these, those with another in their place → its id
+    retracted: Map[int, tuple[str, ...]] = Map()  # of those taken back or replaced → agents that had been shown them
+    settled: Map[int, str] = Map()  # number of a remark that a person called answered → by whom
+    unweighed: tuple[str, ...] = ()  # remarks made while agents worked, since the last checkpoint
+    weighed: Map[str, str] = Map()  # such a remark → the checkpoint that weighs it
     said: Map[str, int] = Map()  # digest of a remark at a checkpoint → number, so that the same one is not taken twice
     decisions: Map[int, DecisionRecorded] = Map()
     decided: Map[str, int] = Map()  # checkpoint id → number in decisions

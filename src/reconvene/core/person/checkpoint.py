@@ -49,7 +49,10 @@ def open_checkpoint(tx: Transaction, *, reopened: bool = False) -> None:
         question=question,
         filled=e.Filled(theirs, bool(tx.theirs(point.question, question)), tx.theirs(point.feedback, feedback)),
         asked_of=point,
+        weighs=tx.state.record.unweighed,
     )
+    if tx.state.world.open is not None and tx.state.world.open.weighs:
+        revise(tx)
 
 
 def emit_opened(
@@ -66,8 +69,9 @@ def emit_opened(
     question: str = "",
     filled: e.Filled,
     asked_of: Checkpoint = _ANYBODY,
+    weighs: tuple[str, ...] = (),
 ) -> None:
-    """`asked_of`: who decides, and until when."""
+    """`asked_of`: who decides, and until when. `weighs`: what was said while agents worked."""
     frame = tx.frame
     number = tx.state.record.checkpoints + 1
     serial = frame.round.serial if frame.round else 0
@@ -95,8 +99,18 @@ def emit_opened(
             reminder=later(tx.now, asked_of.within - asked_of.remind) if asked_of.within and asked_of.remind else "",
             late_who=asked_of.late.who if asked_of.late else (),
             late_option=asked_of.late.option if asked_of.late else "",
+            weighs=weighs,
         )
     )
+
+
+def _said_here(state: RunState, beside: tuple[str, ...]) -> list[str]:
+    """What was said since the checkpoint opened. What it weighs from before is part of it, unless it was taken back."""
+    weighs = state.world.open.weighs if state.world.open is not None else ()
+    here = [remark.id for remark in on_record.remarks_here(state)]
+    return [one for one in here if one not in beside and one not in weighs] + [
+        f"-{one}" for one in weighs if one not in here
+    ]
 
 
 def digest(
@@ -119,7 +133,7 @@ def digest(
             for key, value in world.values.items()
         ),
         [[output.agent, output.output.digest] for output in (round_.outputs if round_ else ())],
-        [remark.id for remark in on_record.remarks_here(state) if remark.id not in beside],
+        _said_here(state, beside),
         state.record.drafts.get(world.spot, ""),
     ]
     if state.record.upgrades or state.record.reopened:  # what looks the same as before is another question

@@ -13,6 +13,7 @@ _TAKES: dict[type, tuple[Role, str]] = {
     c.AddRemark: ("reviewer", "to remark"),
     c.ReadRemark: ("reviewer", "to change how a remark is read"),
     c.WithdrawRemark: ("reviewer", "to withdraw a remark"),
+    c.SettleRemark: ("reviewer", "to call a remark answered"),
     c.SaveDraft: ("reviewer", "to answer a question"),
     c.RecordEdits: ("reviewer", "to change files of a run"),
     c.DisallowTool: ("decider", "to say which calls are asked about"),

@@ -42,8 +42,9 @@ def add_remark(
     anchor = _anchored(tx, remark.on) if remark.on is not None else None
     on = anchor.key if anchor is not None else diff
     known = state.record.said.get(remark_key(checkpoint, remark.kind, remark.target, remark.text, by, on))
-    if known is not None and known not in state.record.withdrawn:
+    if known is not None and known not in state.record.withdrawn and not remark.replaces:
         return state.record.remarks[known].id
+    replaces = _replaced(tx, remark.replaces, by).id if remark.replaces else ""
     number = len(state.record.remarks) + 1
     read = read or _read(tx, remark)
     if remark.level:
@@ -69,9 +70,26 @@ def add_remark(
             now=read.now,
             level=read.level,
             reason=read.reason,
+            replaces=replaces,
+            working=point is None and bool(state.record.tasks) and not state.ended,
         )
     )
     return remark_id(number)
+
+
+def _replaced(tx: Transaction, id: str, by: str) -> e.RemarkAdded:
+    """The remark that goes when another one takes its place."""
+    remark = _remark(tx, id)
+    _require_own(tx, remark, by, "replace it")
+    if remark.number in tx.state.record.withdrawn:
+        gone = tx.state.record.replaced.get(remark.number, "")
+        how = f"was replaced by {gone}" if gone else "was taken back"
+        raise Refused(
+            f"{remark.id} {how}: there is nothing to replace.", hint=f"Replace {gone} instead." if gone else ""
+        )
+    if remark.diff:
+        raise Refused(f"{remark.id} is an edit of a file.", hint=f"Change {remark.path} again instead.")
+    return remark
 
 
 def _anchored(tx: Transaction, on: e.Lines) -> e.Anchor:
@@ -157,29 +175,39 @@ def _weighed(read: Reading, level: str, by: str, why: str = "") -> Reading:
 
 
 def withdraw(tx: Transaction, command: c.WithdrawRemark, bound: Mapping[str, str]) -> None:
-    """By who said it, or by an admin: the same proved person, and where nothing proves it, the same name. `bound`: the
-    remarks that go with a choice that counts, each with who made it."""
+    """Possible also after agents were shown it: they are told with the next task. `bound`: the remarks that go with a
+    choice that counts, each with who made it."""
     require_alive(tx)
     remark, record = _remark(tx, command.id), tx.state.record
-    if not _is_own(tx, remark, command.by) and tx.actor.role != "admin":
-        raise Forbidden(
-            f"{remark.id} is {_whose(remark)}'s: only they, or an admin, can take it back. Nothing was done.",
-            hint="Say in a remark of your own what holds.",
-        )
+    _require_own(tx, remark, command.by, "take it back")
     if remark.number in record.withdrawn:
         return
-    shown = sorted(agent for agent, count in record.seen.items() if count >= remark.number)
-    instead = "Say in another remark what holds now."
     if remark.diff:
         raise Refused(f"{remark.id} is an edit of a file.", hint=f"Change {remark.path} back instead.")
-    if shown:
-        raise Refused(f"{remark.id} cannot be taken back: {', '.join(shown)} has been shown it.", hint=instead)
     if remark.id in bound:
         why = f"it goes with what {bound[remark.id]} chose, and that counts"
-        raise Refused(f"{remark.id} cannot be taken back: {why}.", hint=instead)
-    if remark.checkpoint in record.decided:
-        raise Refused(f"{remark.id} cannot be taken back: a decision was made with it.", hint=instead)
+        raise Refused(f"{remark.id} cannot be taken back: {why}.", hint="Say in another remark what holds now.")
     tx.emit(e.RemarkWithdrawn(at=tx.now, id=remark.id, number=remark.number, by=command.by, door=command.door))
+
+
+def settle(tx: Transaction, command: c.SettleRemark) -> None:
+    """Also of a run that has ended: it moves nothing."""
+    remark, record = _remark(tx, command.id), tx.state.record
+    if remark.number in record.withdrawn:
+        instead = record.replaced.get(remark.number, "")
+        why = f"was replaced by {instead}" if instead else "was taken back"
+        raise Refused(f"{remark.id} {why}: there is nothing to settle.")
+    if remark.number not in record.settled:
+        tx.emit(e.RemarkSettled(at=tx.now, id=remark.id, number=remark.number, by=command.by, door=command.door))
+
+
+def _require_own(tx: Transaction, remark: e.RemarkAdded, by: str, what: str) -> None:
+    """Who said it, or an admin: the same proved person, and where nothing proves it, the same name."""
+    if not _is_own(tx, remark, by) and tx.actor.role != "admin":
+        raise Forbidden(
+            f"{remark.id} is {_whose(remark)}'s: only they, or an admin, can {what}. Nothing was done.",
+            hint="Say in a remark of your own what holds.",
+        )
 
 
 def _is_own(tx: Transaction, remark: e.RemarkAdded, by: str) -> bool:

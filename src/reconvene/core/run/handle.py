@@ -34,11 +34,19 @@ from reconvene.core.person import (
     rulings,
     undoing,
 )
-from reconvene.core.person.remarking import add_remarks, inherit, read_again, record_edits, require_alive, withdraw
+from reconvene.core.person.remarking import (
+    add_remarks,
+    inherit,
+    read_again,
+    record_edits,
+    require_alive,
+    settle,
+    withdraw,
+)
 from reconvene.core.run import checks
 from reconvene.core.run.advance import advance
 from reconvene.core.shown import drafts
-from reconvene.core.working import attempts, calls, children, gates, rendering, spending
+from reconvene.core.working import attempts, calls, children, gates, model_claims, rendering, spending
 from reconvene.core.working.steps import open_tasks
 from reconvene.core.working.transaction import Transaction
 from reconvene.errors import Refused
@@ -120,6 +128,10 @@ def _dispatch(tx: Transaction, command: c.Command) -> None:
         case c.WithdrawRemark():
             withdraw(tx, command, approving.bound_remarks(tx.state))
             checkpoint.revise(tx)
+        case c.SettleRemark():
+            settle(tx, command)
+        case c.JudgeClaim():
+            model_claims.judge_by_model(tx, command)
         case c.RecordCompanion():
             number = tx.state.record.companion.said + 1
             tx.emit(structs.replace(command.said, at=tx.now, number=number))

@@ -13,7 +13,7 @@ from reconvene.core.definition.workflow import Again
 from reconvene.core.extensions import AgentProfile, Concerned
 from reconvene.core.facts.book import Book
 from reconvene.core.facts.events import RemarkAdded, RemarkRead
-from reconvene.core.facts.ids import parse_task
+from reconvene.core.facts.ids import parse_task, remark_number
 from reconvene.core.facts.state import RunState
 
 Row = dict[str, object]  # of a list that expressions and templates read
@@ -100,9 +100,11 @@ def views_of(state: RunState, remarks: Iterable[RemarkAdded]) -> list[dict[str, 
 
 
 def remarks_here(state: RunState) -> list[RemarkAdded]:
-    """What was said at the checkpoint that is open, and not taken back, oldest first."""
+    """What was said at the checkpoint that is open, or while agents worked towards it, and not taken back, oldest
+    first."""
     if state.world.open is None:
         return []
+    earlier = [state.record.remarks[remark_number(id)] for id in reversed(state.world.open.weighs)]
     found: list[RemarkAdded] = []
     for number in range(len(state.record.remarks), 0, -1):
         remark = state.record.remarks[number]
@@ -111,6 +113,7 @@ def remarks_here(state: RunState) -> list[RemarkAdded]:
                 found.append(remark)
         elif remark.checkpoint:  # an earlier checkpoint's: nothing older can be of this one
             break
+    found += [remark for remark in earlier if remark.number not in state.record.withdrawn]
     return found[::-1]
 
 
@@ -137,7 +140,7 @@ def decision_rows(state: RunState) -> list[Row]:
     said: dict[str, list[RemarkAdded]] = {}
     for number in standing(state):
         remark = state.record.remarks[number]
-        said.setdefault(remark.checkpoint, []).append(remark)
+        said.setdefault(remark.checkpoint or state.record.weighed.get(remark.id, ""), []).append(remark)
     rows: list[Row] = []
     for number in sorted(state.record.decisions):
         decision = state.record.decisions[number]

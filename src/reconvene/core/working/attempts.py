@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from reconvene.core.facts import events as e
 from reconvene.core.facts.round import StepAt, TaskAt
-from reconvene.core.working import gates
+from reconvene.core.working import claims, gates
 from reconvene.core.working.gates import Rejection
 from reconvene.core.working.transaction import Transaction
 
@@ -32,11 +32,15 @@ def end(
         then = "retry"
     elif ended.verdict != "accepted":
         then = "retry" if retryable and task.tries < tx.book.workflow.agents[task.agent].retries else "missing"
-    retry = then == "retry"
+    retry, done = then == "retry", then == "done"
+    step = tx.round.open
+    if done:
+        ended = gates.completed(tx, ended, task)
     tx.emit(
-        replace(
-            gates.completed(tx, ended, task) if then == "done" else ended,
+        ended := replace(
+            ended,
             then=then,
+            judged=claims.version(tx) if done else 0,
             why=wrong.why,
             code=wrong.code,
             claim=tx.claim if retry and not tx.state.paused else "",
@@ -44,6 +48,8 @@ def end(
             failures=wrong.failures,
         )
     )
+    if done and step is not None:
+        claims.judge(tx, step, task, ended)
 
 
 def judge_again(tx: Transaction, agents: tuple[str, ...], *, without: bool) -> None:

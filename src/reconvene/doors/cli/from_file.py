@@ -24,21 +24,22 @@ _RULE = 80
 
 
 def _as_read_here(engine: Engine, run: str, remarks: tuple[RemarkIn, ...], by: str) -> tuple[RemarkIn, ...]:
-    """A reader of the run's own may know kinds that the file was read without: what is a comment so far, it types. And
-    the lines that a remark is about are those of the file as it is now."""
+    """What has no kind yet is read by the run's own reader, like what is typed: agreement alone is no remark. The lines
+    that a remark is about are those of the file as it is now."""
     from msgspec.structs import replace
 
-    from reconvene.core.kit_finder import reader
     from reconvene.doors.cli.typed_lines import lines_meant
+    from reconvene.doors.shared.remarks import understood
 
-    kits = engine.session(run).book.workflow.kits if remarks else ()
-    read = []
+    workflow = engine.session(run).book.workflow
+    read: list[RemarkIn] = []
     for said in remarks:
-        typed = reader(kits).typed(said.text) if kits and said.kind == "comment" else said
+        entries = understood(said.text, tuple(workflow.agents), workflow.kits) if said.kind == "comment" else ()
+        typed = [entry.remark for entry in entries] if said.kind == "comment" else [said]
         if said.lines:
             about = lines_meant(engine, run, said.lines, by)
-            typed = replace(typed, on=about, lines=about.name)
-        read.append(typed)
+            typed = [replace(one, on=about, lines=about.name) for one in typed]
+        read += typed
     return tuple(read)
 
 

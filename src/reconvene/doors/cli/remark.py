@@ -1,4 +1,5 @@
-"""`remark`: something said about a run, as "kind: text", as free text or as a form; read again or taken back later."""
+"""`remark`: something said about a run, as "kind: text", as free text or as a form; later read again, replaced, taken
+back or called answered."""
 
 from __future__ import annotations
 
@@ -28,6 +29,8 @@ Examples:
   reconvene remark two-step-1 --on draft.md:12-14 'too vague: which year?'
   reconvene remark two-step-1 --form remarks.md --dry-run
   reconvene remark two-step-1 --reread FB-002 --kind 'strategic shift' --level major
+  reconvene remark two-step-1 --settle FB-002          # what was done answers it
+  reconvene remark two-step-1 --replace FB-001 'correction: Revenue is $950M, not $850M'
 """)
 @click.argument("run")
 @click.argument("text", required=False)
@@ -47,7 +50,9 @@ Examples:
 @click.option("--was", metavar="VALUE", help="The value that it corrects.")
 @click.option("--now", metavar="VALUE", help="What the value is.")
 @click.option("--level", type=click.Choice(["minor", "major"]), help="How much it weighs.")
-@click.option("--withdraw", metavar="ID", help="Take a remark back that no agent was shown yet.")
+@click.option("--withdraw", metavar="ID", help="Take a remark back; agents that were shown it are told.")
+@click.option("--replace", "replaces", metavar="ID", help="TEXT stands in the place of this remark from now on.")
+@click.option("--settle", metavar="ID", help="Say that a remark is answered, whatever the texts prove.")
 @BY
 def remark(
     call: Call,
@@ -59,6 +64,8 @@ def remark(
     dry_run: bool,
     reread: str | None,
     withdraw: str | None,
+    replaces: str | None,
+    settle: str | None,
     **reading: str | None,
 ) -> int:
     """Say something about RUN, as "kind: text": every agent that works from now on is shown it.
@@ -78,16 +85,20 @@ def remark(
     from reconvene.doors.shared.remarks import understood_better
 
     hint = "see: reconvene remark --help"
-    if [text, form, reread, withdraw].count(None) != 3:
-        raise UserError("give one of them: TEXT, --form FILE, --reread ID, --withdraw ID", hint=hint)
+    if [text, form, reread, withdraw, settle].count(None) != 4:
+        raise UserError("give one of them: TEXT, --form FILE, --reread ID, --withdraw ID, --settle ID", hint=hint)
+    if replaces is not None and (not text or understand):
+        raise UserError("--replace ID goes with TEXT that is one remark", hint=hint)
     said = {name: value for name, value in reading.items() if value is not None}
     if on is not None and not text:
         raise UserError("--on goes with TEXT", hint=hint)
     if said and reread is None:
         raise UserError("--kind, --to, --was, --now and --level go with --reread ID", hint=hint)
     engine, found = open_to_change(call, run)
-    if reread or withdraw:
-        return _again(call, engine, found, reread, withdraw, said)
+    if reread:
+        return _again(call, engine, found, reread, said)
+    if withdraw or settle:
+        return _over(call, engine, found, withdraw, settle)
     workflow = engine.session(found).book.workflow
     agents, kits = tuple(workflow.agents), workflow.kits
     entries = _entries(text or "", form, agents, kits, understand=understand)
@@ -97,6 +108,8 @@ def remark(
 
         about = lines_meant(engine, found, on, call.by, call)
         entries = [one._replace(remark=replace(one.remark, on=about, lines=about.name)) for one in entries]
+    if replaces is not None:
+        entries = [one._replace(remark=replace(one.remark, replaces=replaces.upper())) for one in entries]
     record = OnRecord(engine, found, call.by, DOOR)
     if not dry_run:
         record.become(entries)
@@ -149,30 +162,40 @@ def _entries(
     return list(found.entries)
 
 
-def _again(call: Call, engine: Engine, run: str, reread: str | None, withdraw: str | None, said: dict[str, str]) -> int:
-    """A remark that is there, read anew or taken back."""
+def _again(call: Call, engine: Engine, run: str, reread: str, said: dict[str, str]) -> int:
+    """A remark that is there, read anew."""
     from reconvene.app import queries
     from reconvene.app.views.projections import remarks
-    from reconvene.core.facts.commands import ReadRemark, WithdrawRemark
+    from reconvene.core.facts.commands import ReadRemark
     from reconvene.doors.shared.advice import weighed
     from reconvene.doors.shared.remarks import said_in
 
     before = engine.log.head(run)
-    if reread is None:
-        engine.submit(run, WithdrawRemark(str(withdraw), call.by, DOOR))
-    else:
-        engine.submit(run, ReadRemark(reread, **said, by=call.by, door=DOOR))
+    engine.submit(run, ReadRemark(reread, **said, by=call.by, door=DOOR))
     state = engine.load(run)
-    meant = [one for one in state.record.remarks.values() if one.id == (reread or withdraw or "").upper()]
-    made = remarks(state, meant if reread else ())
+    made = remarks(state, [one for one in state.record.remarks.values() if one.id == reread.upper()])
     for one in () if call.as_json else made:
         put(said_in(one))
         say(f"  {weighed(one)}")
-    told = f"read again for {run}" if reread else f"taken back: {meant[0].id}"
     if engine.log.head(run) == before:
-        told = f"{meant[0].id} {'is read so' if reread else 'was taken back'} already: there is nothing to do"
+        told = f"{made[0].id} is read so already: there is nothing to do"
         return answer(call, queries.summary(engine, run), told, understood=[], remarks=made, nothing_to_do=True)
-    return answer(call, queries.summary(engine, run), told, understood=[], remarks=made)
+    return answer(call, queries.summary(engine, run), f"read again for {run}", understood=[], remarks=made)
+
+
+def _over(call: Call, engine: Engine, run: str, withdraw: str | None, settle: str | None) -> int:
+    """A remark that is there, taken back, or called answered."""
+    from reconvene.app import queries
+    from reconvene.core.facts.commands import SettleRemark, WithdrawRemark
+
+    before, id = engine.log.head(run), (withdraw or settle or "").upper()
+    command = WithdrawRemark(id, call.by, DOOR) if withdraw else SettleRemark(id, call.by, DOOR)
+    engine.submit(run, command)
+    summary = queries.summary(engine, run)
+    if engine.log.head(run) == before:
+        told = f"{id} {'was taken back' if withdraw else 'is settled'} already: there is nothing to do"
+        return answer(call, summary, told, understood=[], remarks=[], nothing_to_do=True)
+    return answer(call, summary, f"{'taken back' if withdraw else 'settled'}: {id}", understood=[], remarks=[])
 
 
 def _told(entry: Entry) -> dict[str, str]:

@@ -17,14 +17,21 @@ if TYPE_CHECKING:
 @command("""
 Examples:
   reconvene ledger two-step-1
-  reconvene ledger two-step-1 --open     # only what nobody has answered
+  reconvene ledger two-step-1 --open     # only what nothing proves, and nobody declined
+  reconvene ledger two-step-1 --details  # who was shown it, who says what, what changed
 """)
 @click.argument("run", required=False)
-@click.option("--open", "only_open", is_flag=True, help="Only remarks that nobody answered and no file shows.")
+@click.option("--open", "only_open", is_flag=True, help="Only remarks that nothing proves, and nobody declined.")
+@click.option("--details", is_flag=True, help="To whom it was delivered, what each says, what changed in which line.")
 @click.option("--after", default="", metavar="ID", help="Only remarks after this one.")
 @click.option("--limit", type=COUNT, default=0, metavar="N", help="At most N remarks; 0 = all.")
-def ledger(call: Call, run: str | None, only_open: bool, after: str, limit: int) -> int:
-    """What became of every remark in RUN: delivered to whom, answered by whom, visible in which file."""
+def ledger(call: Call, run: str | None, only_open: bool, details: bool, after: str, limit: int) -> int:
+    """What became of every remark in RUN, a line each: what proves that it was taken up, or what is missing.
+
+    captured, delivered: nobody has said anything of it. claimed: somebody says that they took it up, or changed their
+    text, and that does not prove it; it stays open until it is proved or you settle it. declined, addressed, reflected
+    in a file, replaced, withdrawn.
+    """
     from reconvene.app import measures
     from reconvene.app.views.remark_lives import ledger_of, page_of
 
@@ -38,7 +45,7 @@ def ledger(call: Call, run: str | None, only_open: bool, after: str, limit: int)
     elif only_open and not shown.entries:
         put("every remark is answered" if book.entries else "no remarks yet")
     else:
-        for line in shown.lines():
+        for line in shown.lines(details=details):
             say(line)
     return 0
 

@@ -12,6 +12,7 @@ from reconvene.doors.cli.ask import MARK, ask, ask_field, ask_fields, ask_text, 
 from reconvene.doors.cli.common import DOOR
 from reconvene.doors.cli.draw_checkpoint import READ_ON, Screen
 from reconvene.doors.cli.own_editor import editor
+from reconvene.doors.cli.settling import claimed, settle_one
 from reconvene.doors.cli.stops import Decider, explain_stale, headline, keep_history, not_asked
 from reconvene.doors.cli.text import columns, fitted, one_line, screen_width, wrapped
 from reconvene.doors.cli.typed_feedback import Hearing
@@ -35,8 +36,8 @@ if TYPE_CHECKING:
 
     Shown = Callable[[str, Checkpoint], None]
 
-_REMARK, _EDITOR, _FILE, _PARK, _MOVED, _OUTPUT, _READ_ON, _COMMENT = (
-    "remark", "editor", "file", "park", "moved", "output", "read on", "comment",
+_REMARK, _EDITOR, _FILE, _PARK, _MOVED, _OUTPUT, _READ_ON, _COMMENT, _SETTLE = (
+    "remark", "editor", "file", "park", "moved", "output", "read on", "comment", "settle",
 )  # fmt: skip
 _ANYTHING = "Anything to correct or to add? (Enter = no)"
 
@@ -93,6 +94,8 @@ class _Sitting:
                     current = self._now()
                 case "comment":
                     current = self._commented()
+                case "settle":
+                    settle_one(self._engine, self._run, self._by, self._screen)
                 case "file":
                     self._show_file()
                 case "output":
@@ -218,6 +221,7 @@ class _Sitting:
         extra = [(_REMARK, "Add a remark")]
         extra += [(_EDITOR, "Write it in your editor")] if editor() else []
         extra += [(_COMMENT, "Comment on a file in your editor")] if editor() and self._screen.files() else []
+        extra += [(_SETTLE, "Settle a remark that is claimed")] if claimed(self._engine, self._run) else []
         extra += [(_READ_ON, READ_ON)] if self._screen.left else []
         extra += [(_OUTPUT, "Read what an agent wrote")] if checkpoint.outputs else []
         return [*extra, (_FILE, "Show a file"), (_PARK, "Pause here, decide later")]
@@ -295,7 +299,7 @@ class _Sitting:
         return tuple(
             RemarkIn(one.text, one.kind, one.target, one.was, one.now, on=one.anchor)
             for one in here
-            if one.by == self._by and one.kind != "edit"
+            if one.by == self._by and one.kind != "edit" and one.checkpoint
         )
 
     # --- the questions of a checkpoint ---

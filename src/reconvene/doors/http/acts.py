@@ -54,6 +54,7 @@ class Said(NamedTuple):
     first: int = 0
     last: int = 0
     level: str = ""  # minor or major, "" = as it is read
+    replaces: str = ""  # the id of a remark in whose place it stands
 
 
 def require_run(engine: Engine, run: str) -> str:
@@ -327,6 +328,18 @@ async def withdraw(service: Service, caller: Caller, run: str, id: str) -> Told:
     return await service.change(run, work)
 
 
+async def settle(service: Service, caller: Caller, run: str, id: str) -> Told:
+    """The person says that a remark is answered."""
+    caller.require("reviewer", "to call a remark answered")
+
+    def work(engine: Engine) -> Told:
+        _require_remark(engine, run, id)
+        recorded(engine, caller, run, c.SettleRemark(id, caller.name, caller.door))
+        return _told(engine, run, [id])
+
+    return await service.change(run, work)
+
+
 def _require_remark(engine: Engine, run: str, id: str) -> None:
     require_run(engine, run)
     if not any(one.id == id for one in engine.load(run).record.remarks.values()):
@@ -334,11 +347,12 @@ def _require_remark(engine: Engine, run: str, id: str) -> None:
 
 
 def all_said(engine: Engine, run: str, said: Sequence[Said]) -> tuple[c.RemarkIn, ...]:
-    return tuple(_remark(engine, run, one) for one in said if one.text.strip())
+    """What goes with a decision: read as what is typed at a terminal is, so that "looks good" is no remark."""
+    return tuple(entry for one in said if one.text.strip() for entry in _read(engine, run, one, understand=True))
 
 
 def _read(engine: Engine, run: str, one: Said, understand: bool) -> list[c.RemarkIn]:
-    if not understand or one.kind:
+    if not understand or any((one.kind, one.was, one.now, one.target, one.level, one.replaces)):
         return [_remark(engine, run, one)]
     from reconvene.doors.shared.remarks import understood
 
@@ -355,7 +369,8 @@ def _remark(engine: Engine, run: str, one: Said) -> c.RemarkIn:
         raise WrongField("kind", f"{one.kind!r} is no kind of remark", hint=f"kinds: {', '.join(kinds.kinds)}")
     require_addressee(workflow, one.target)
     made = c.RemarkIn(one.text.strip(), one.kind) if one.kind else kinds.typed(one.text)
-    own = {name: value for name in ("target", "was", "now", "level") if (value := getattr(one, name))}
+    named = ("target", "was", "now", "level", "replaces")
+    own = {name: value for name in named if (value := getattr(one, name))}
     about = _lines(engine, run, one)
     if about is not None:
         own |= {"lines": about.name}

@@ -92,6 +92,7 @@ class RemarkBody(Body, frozen=True):
     was: Short = ""
     now: Short = ""
     on: Lines | None = None
+    replaces: Annotated[Short, Meta(description="The id of a remark in whose place it stands.")] = ""
 
 
 class RemarksBody(Body, frozen=True):

@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 
 def said(remarks: Iterable[bodies.RemarkBody]) -> list[Said]:
     return [
-        Said(one.text, one.kind, one.target, one.was, one.now, *(_lines(one.on) if one.on is not None else ()))
+        Said(one.text, one.kind, one.target, one.was, one.now, *_lines(one.on), replaces=one.replaces.upper())
         for one in remarks
     ]
 
 
-def _lines(on: bodies.Lines) -> tuple[str, str, int, int]:
-    return on.path, on.version, on.first, on.last
+def _lines(on: bodies.Lines | None) -> tuple[str, str, int, int]:
+    return (on.path, on.version, on.first, on.last) if on is not None else ("", "", 0, 0)
 
 
 # --- at a checkpoint ---
@@ -131,6 +131,10 @@ async def read_remark(asked: Asked) -> object:
 
 async def withdraw(asked: Asked) -> object:
     return _told(await acts.withdraw(asked.service, asked.caller, asked.run, asked.path("id")))
+
+
+async def settle(asked: Asked) -> object:
+    return _told(await acts.settle(asked.service, asked.caller, asked.run, asked.path("id")))
 
 
 def _told(told: Told) -> object:

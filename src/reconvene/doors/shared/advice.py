@@ -36,7 +36,7 @@ def sections(review: Review, *, ledger: str, whole: str, brief: bool = False) ->
     earlier = [remark for remark in review.open if remark.id not in here and not remark.lines]
     found: list[Section] = []
     if earlier and not brief:
-        found.append(Section("not answered by anybody yet", (*_some(earlier), f"all of them: {ledger}")))
+        found.append(Section("still open", (*_some(earlier), f"all of them: {ledger}")))
     if review.meter and not brief:
         lines = [clean(line) for line in review.meter.lines]
         more = len(lines) - _MOST_METER
@@ -48,9 +48,13 @@ def sections(review: Review, *, ledger: str, whole: str, brief: bool = False) ->
 
 
 def _some(remarks: Sequence[OpenRemark]) -> list[str]:
-    lines = [f"{remark.id} {remark.kind}: {one_line(remark.text, 160)}" for remark in remarks[:_MOST_OPEN]]
+    lines = [f"{remark.id} {_state(remark)}: {one_line(remark.text, 160)}" for remark in remarks[:_MOST_OPEN]]
     more = len(remarks) - _MOST_OPEN
     return [*lines, *([f"… and {more} more"] if more > 0 else [])]
+
+
+def _state(remark: OpenRemark) -> str:
+    return f"{remark.kind}, {remark.status}" if remark.status == "claimed" else remark.kind
 
 
 def preview_line(preview: Preview) -> str:
@@ -115,23 +119,22 @@ def became_of(ledger: Ledger, command: str) -> list[str]:
 
 
 def _fate(entry: Entry) -> str:
-    took = [answer.how for answer in entry.standing.values()]
-    paths = list(dict.fromkeys(one_line(place.path) for place in entry.reflected))
+    from reconvene.app.views.remark_lives import fate
+
     agents, tasks = len(entry.delivered.agents), entry.delivered.tasks
-    parts = [f"delivered to {agents} agent{'s' * (agents != 1)} in {tasks} task{'s' * (tasks != 1)}"]
-    parts += [f"{how} by {took.count(how)}" for how in dict.fromkeys(took)]
-    parts += [f"reflected in {', '.join(paths[:2])}{f' and {len(paths) - 2} more' * (len(paths) > 2)}"] if paths else []
-    return f"    {'; '.join(parts)}"
+    to = f"delivered to {agents} agent{'s' * (agents != 1)} in {tasks} task{'s' * (tasks != 1)}"
+    became = f"; {entry.status}{one_line(fate(entry))}" if entry.status not in ("captured", "delivered") else ""
+    return f"    {to}{became}"
 
 
 def never_answered(ledger: Ledger, command: str) -> str:
-    """For the end of a run: which remarks nobody took up; nothing where there are none."""
+    """For the end of a run: which remarks are still open; nothing where there are none."""
     left = ledger.open_remarks()
     if not left:
         return ""
-    count = "1 remark was" if len(left) == 1 else f"{len(left)} remarks were"
+    count = "1 remark is" if len(left) == 1 else f"{len(left)} remarks are"
     named = "; ".join(f"{entry.id} {one_line(entry.text, 60)}" for entry in left[:3])
-    return f"{count} never answered: {named}{'; …' * (len(left) > 3)}; see: {command}"
+    return f"{count} still open: {named}{'; …' * (len(left) > 3)}; see: {command}"
 
 
 # --- the talk between agents and the person ---

@@ -272,7 +272,8 @@ def _facts(news: Since, point: Checkpoint) -> list[Fact]:
     for one in by_kind.get("said", [])[-1:]:
         found.append(Fact("Said", "", one_line(one.text, 64), one.who, at="ledger"))
     for one in by_kind.get("became", [])[-1:]:
-        found.append(Fact("You said", "", one_line(one.was, 70), one.text, one.how != "declined", "ledger"))
+        taken_up = one.how not in ("declined", "claimed")
+        found.append(Fact("You said", "", one_line(one.was, 70), one.text, taken_up, "ledger"))
     for one in by_kind.get("ratings", [])[:1]:
         found.append(Fact("Ratings", one_line(one.text, 60), one_line(one.id, 40), at="map"))
     for one in by_kind.get("run", [])[-1:]:

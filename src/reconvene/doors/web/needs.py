@@ -103,7 +103,7 @@ def _open(point: Checkpoint, review: Review | None) -> Iterator[Need]:
     if left:
         more = f" and {len(left) - 1} more" if len(left) > 1 else ""
         yield Need(
-            "remark", "~", f"Nobody has answered {left[0].id}{more}:", "See", "ledger", one_line(left[0].text, 80)
+            "remark", "~", f"Still open: {left[0].id}{more}:", "See", "ledger", one_line(left[0].text, 80)
         )
 
 

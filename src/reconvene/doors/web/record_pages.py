@@ -4,6 +4,7 @@ of the home."""
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+from urllib.parse import quote
 
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
@@ -11,7 +12,7 @@ from starlette.routing import Route
 
 from reconvene.app import file_comments, kit_views, measures, record, run_queue
 from reconvene.app.views.projections import whole_talk
-from reconvene.doors.http import run_acts
+from reconvene.doors.http import acts, run_acts
 from reconvene.doors.http.refusals import Missing
 from reconvene.doors.web.drawing import page
 from reconvene.doors.web.drawn_charts import stacked
@@ -46,6 +47,18 @@ def routes(service: Service) -> list[Route]:
         only_open = asks.query_params.get("open", "") == "1"
         entries = book.open_remarks() if only_open else book.entries
         return drawn(asks, "runs/ledger.html", frame, "ledger", book=book, entries=entries[::-1], only_open=only_open)
+
+    async def rule_on(asks: Request) -> Response:
+        """Settled, taken back or replaced, where the ledger shows what became of it."""
+        run, id, form = asks.path_params["run"], asks.path_params["remark"], await asks.form()
+        caller, what, text = caller_of(asks), str(form.get("do", "")), str(form.get("text", "")).strip()
+        if what == "settle":
+            await acts.settle(service, caller, run, id)
+        elif what == "withdraw":
+            await acts.withdraw(service, caller, run, id)
+        elif what == "replace" and text:
+            await acts.remark(service, caller, run, [acts.Said(text, replaces=id)])
+        return RedirectResponse(f"/runs/{quote(run)}/ledger#{quote(id)}", 303)
 
     async def gaps(asks: Request) -> Response:
         run, place, gap = asks.path_params["run"], asks.query_params.get("at", ""), asks.query_params.get("gap", "")
@@ -103,6 +116,7 @@ def routes(service: Service) -> list[Route]:
     return [
         Route("/runs/{run}/talk", talk),
         Route("/runs/{run}/ledger", ledger),
+        Route("/runs/{run}/ledger/{remark}", rule_on, methods=["POST"]),
         Route("/runs/{run}/gaps", gaps),
         Route("/runs/{run}/comments", comments),
         Route("/runs/{run}/events", events),

@@ -1,4 +1,5 @@
-"""What this kit brings: a reader of remarks, a judge of citations, a gate against generic texts, and `near` in reads.
+"""What this kit brings: a reader of remarks, a judge of citations, an examiner of claims, a gate against generic texts,
+and `near` in reads.
 
 Its rules compile many patterns, so each is loaded only when it is asked.
 """
@@ -79,6 +80,12 @@ def cited(text: str) -> Sequence[ports.Citation]:
     return citations(text)
 
 
+def examined(given: ports.Examined) -> Sequence[ports.Finding]:
+    from reconvene.kits.reading.evidence import examine
+
+    return examine(given)
+
+
 def specific_to(output: ports.Judged) -> ports.Objection | None:
     """Sent back once where it names nothing that only the documents name."""
     from reconvene.kits.reading.terms import names_something, particular
@@ -99,6 +106,7 @@ KIT = ports.Kit(
     "reading",
     reader=RuleReader(),
     judge=cited,
+    examiner=ports.Examiner(1, examined),
     gates={"specific_to": specific_to},
     reads={"near": near},
     asks={"specific_to": "nothing in it is about this case, that is, about what is particular in {about}"},
