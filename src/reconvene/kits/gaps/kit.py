@@ -16,21 +16,23 @@ from reconvene.kits.gaps.view import schema
 
 
 class GapTracker:
-    expressions: Mapping[str, str] = {"given": "", "spec": "", "stall": "2", "explosion": "2"}
+    expressions: Mapping[str, str] = {
+        **dict.fromkeys(("given", "spec", "identity", "patience", "rulings"), ""),
+        **dict.fromkeys(("stall", "explosion"), "2"),
+    }
     outputs = ("found", "proposals", "review")
 
     def schema(self) -> object:
         return schema()
 
     def track(self, before: object, seen: Seen) -> object:
-        config = tracker.Config(_number(seen, "stall"), _number(seen, "explosion"))
-        return tracker.track(before, _sources(seen), config)
+        return tracker.track(before, _sources(seen), _config(seen))
 
     def objection(self, before: object, role: str, text: str, seen: Seen) -> Objection | None:
         sources = _sources(seen)
         # Worked out here, not read: before its first step closes, a round has not taken in the list that it was given.
         value = tracker.track(before, sources, tracker.Config())
-        return tracker.wrong_with(value, role, text, sources)
+        return tracker.wrong_with(value, role, text, sources, _config(seen))
 
     def facts(self, value: object, round: int) -> Mapping[str, object]:
         return msgspec.structs.asdict(lives.facts_of(opened(value), round))
@@ -54,9 +56,19 @@ def _sources(seen: Seen) -> tracker.Sources:
     )
 
 
-def _number(seen: Seen, key: str) -> int:
+def _config(seen: Seen) -> tracker.Config:
+    return tracker.Config(
+        stall=_number(seen, "stall", 2),
+        explosion=_number(seen, "explosion", 2),
+        identity=seen.given.get("identity") is not False,
+        patience=_number(seen, "patience", 1),
+        rulings=seen.given.get("rulings") is True,
+    )
+
+
+def _number(seen: Seen, key: str, otherwise: int) -> int:
     found = seen.given.get(key)
-    return int(found) if isinstance(found, int | float) else 2
+    return int(found) if isinstance(found, int | float) and not isinstance(found, bool) else otherwise
 
 
 class GapRow(msgspec.Struct, frozen=True):

@@ -10,8 +10,9 @@ from collections.abc import Callable, Mapping
 
 from msgspec.structs import replace
 
-from reconvene.kits.gaps.conflicts import ANSWER, FALSE_ALARM, WAIVE
+from reconvene.kits.gaps.conflicts import ANSWER, FALSE_ALARM, HOLD, LET, WAIVE
 from reconvene.kits.gaps.convergence import CONVERGING
+from reconvene.kits.gaps.editing import Editor
 from reconvene.kits.gaps.endings import blocking, why_not_accept
 from reconvene.kits.gaps.gap_ids import canonical, gaps_in, tidy
 from reconvene.kits.gaps.gap_states import Ledger
@@ -24,6 +25,7 @@ _TOLD: dict[Kind, str] = {
     "silence": "The engineer passed over {0.issue}",
     "unchanged": "The section criticised in {0.issue} came back unchanged",
     "deflection": "{0.issue} was answered without a position",
+    "disobeyed": "The proposal follows another way than was decided on {0.title}",
 }
 
 
@@ -42,7 +44,9 @@ class Clerk:
         work: dict[str, Callable[[object], None]] = {
             "rulings": self._rulings,
             "answers": self._answers,
+            "readings": self._readings,
             "similar": self._similar,
+            "list": self._list,
             "reopen": self._reopen,
             "defer": self._defer,
             "accept": self._accept,
@@ -113,6 +117,9 @@ class Clerk:
             del self._book.conflicts[conflict.id]
 
     def _rule(self, conflict: Conflict, ruling: str) -> None:
+        if conflict.kind == "disobeyed":
+            self._rule_again(conflict, ruling)
+            return
         issue = self._book.issues.get(conflict.issue)
         if issue is not None:
             states: dict[str, IssueState] = {WAIVE: "waived", FALSE_ALARM: "false alarm", ANSWER: "open"}
@@ -121,6 +128,46 @@ class Clerk:
             self._book.issues[issue.id] = replace(issue, state=state, answer=answer)
         due = ruling not in (WAIVE, FALSE_ALARM)
         self._log(f"{conflict.issue} - {conflict.title}", ruling, conflict.gap, conflict, due=due)
+
+    def _rule_again(self, conflict: Conflict, ruling: str) -> None:
+        """On a decision that was not followed: hold to it, let the proposal stand, or another one in its place."""
+        same = [one for one in self._book.decisions if conflict.id in (one.issue, one.id) and one.followed is False]
+        first = same[-1] if same else None
+        self._book.decisions = [
+            replace(one, due=False, obeyed=None) if one in same else one for one in self._book.decisions
+        ]
+        held = first.decision if first is not None and ruling == HOLD else ruling
+        self._log(f"{conflict.id} - {conflict.title}", held, conflict.gap, conflict, due=ruling != LET)
+
+    def _readings(self, orders: object) -> None:
+        """Verdicts that could be read in two ways, as the person reads them."""
+        for name, said in self._each(orders, "readings"):
+            reading = next((one for one in self._book.readings if tidy(name) in (one.id, one.gap)), None)
+            gap = self._ledger.find(reading.gap) if reading else None
+            if reading is None or gap is None or not is_open(gap):
+                self._refuse(f"{clip(name, 40)} was read without a doubt.")
+                continue
+            meant = str(said).strip().lower()
+            state: State = {"approved": "resolved", "no verdict": "proposed"}.get(meant, "needs revision")  # type: ignore[assignment]
+            if gap.state != state:
+                cleared = replace(gap, question="", rejections=0) if state == "resolved" else gap
+                self._ledger.move(cleared, state, self._by, f"the verdict is read as “{clip(meant, 40)}”")
+            self._log(f"{gap.id} - {reading.doubt}", f"the verdict is read as “{clip(meant, 40)}”", gap.id)
+            self._book.readings.remove(reading)
+        if not self._book.open() and self._book.verdict == "APPROVE" and self._book.rounds:
+            self._book.outcome = self._book.outcome or "COMPLETE"
+
+    def _list(self, order: object) -> None:
+        """The person's own changes to the list, line by line."""
+        aside = set()
+        for done in Editor(self._ledger, self._by).all(order):
+            if done.refused:
+                self._refuse(done.refused)
+                continue
+            self._log(f"{done.gap} - {done.title}", done.decision, done.gap)
+            gap = self._book.gaps.get(done.gap)
+            aside |= {done.gap} if gap is not None and not is_open(gap) else set()
+        self._settled(aside)
 
     def _answers(self, orders: object) -> None:
         for name, said in self._each(orders, "answers"):
@@ -183,7 +230,10 @@ class Clerk:
             self._ledger.move(gap, state, self._by, why)
             if each:
                 self._log(f"{gap.id} - {gap.title}", each, gap.id)
-        aside, book = {gap.id for gap in gaps}, self._book
+        self._settled({gap.id for gap in gaps})
+
+    def _settled(self, aside: set[str]) -> None:
+        book = self._book
         book.conflicts = {name: one for name, one in book.conflicts.items() if one.gap not in aside}
         book.decisions = [replace(one, due=one.due and one.gap not in aside) for one in book.decisions]
 

@@ -13,7 +13,7 @@ from msgspec import Struct
 from msgspec.structs import fields, replace
 
 from reconvene.kits.gaps.markdown import clip
-from reconvene.kits.gaps.vocabulary import OPEN, ORDER, Severity, State
+from reconvene.kits.gaps.vocabulary import OPEN, ORDER, Severity, State, Verdict
 
 TEXT = 600  # characters kept of what somebody wrote
 TITLE = 200
@@ -88,7 +88,7 @@ class Choice(Struct, frozen=True):
     tradeoff: str
 
 
-Kind = Literal["explicit", "silence", "unchanged", "deflection"]
+Kind = Literal["explicit", "silence", "unchanged", "deflection", "disobeyed"]
 
 
 class Conflict(Struct, frozen=True):
@@ -106,6 +106,21 @@ class Conflict(Struct, frozen=True):
     table: tuple[Choice, ...]
     reading: Literal["oversight", "disagreement"]
     evidence: str
+    other: bool = True  # a ruling in the person's own words is taken, too
+
+
+class Reading(Struct, frozen=True):
+    """A verdict that can be read otherwise: "I read it so". The person corrects it."""
+
+    id: str
+    gap: str
+    text: str
+    read: Verdict
+    doubt: str
+    where: str
+    quote: str
+    options: tuple[str, ...] = ("approved", "needs revision", "rejected", "no verdict")
+    recommended: str = ""
 
 
 class Decision(Struct, frozen=True):
@@ -121,6 +136,7 @@ class Decision(Struct, frozen=True):
     rationale: str = ""
     due: bool = False  # the next engineer output must take it up
     obeyed: bool | None = None
+    followed: bool | None = None  # what the reviewer says of the proposal; None = nothing yet
 
 
 class Row(Struct, frozen=True):
@@ -198,6 +214,7 @@ class Book(Struct):
     errors: list[Noticed] = []
     checks: list[Check] = []
     redos: list[Redo] = []
+    readings: list[Reading] = []  # of this round's review
     read: list[str] = []  # digests of the lists of gaps already taken in
     state: str = "CONVERGING"
     stalled: int = 0

@@ -11,7 +11,7 @@ import msgspec
 
 from reconvene.core.extensions import Objection
 from reconvene.kits.gaps import gate
-from reconvene.kits.gaps.applying import judge, propose, release
+from reconvene.kits.gaps.applying import about_gaps, judge, propose, release
 from reconvene.kits.gaps.conflicts import find_conflicts
 from reconvene.kits.gaps.convergence import Config as Config
 from reconvene.kits.gaps.convergence import Start, Stuck, row_of, start_of, warning_of
@@ -72,25 +72,27 @@ def _take_lists(ledger: Ledger, sources: Sources) -> None:
         found = gaps_listed(text, strict=strict)
         take = ledger.relist if strict and before else ledger.raise_all
         take(found, Origin(by, file))
+        if not strict:
+            ledger.restore(found, Origin(by, file))
         if not found and not strict:
             ledger.notice("NO_GAPS_LISTED", "No gap could be read from the list that was given.")
 
 
 def _take_outputs(ledger: Ledger, sources: Sources, config: Config) -> Stuck:
     book = ledger.book
-    book.verdict, book.checks, book.warning = "NONE", [], None
+    book.verdict, book.checks, book.warning, book.readings = "NONE", [], None, []
     output, unchanged, sent_back = None, [], []
     idle = empty = sources.closed
     if sources.proposals is not None:
         file = sources.proposals_file or f"the proposals of round {sources.round}"
         output = proposals_in(sources.proposals, sources.round)._replace(file=file)
         unchanged, idle = propose(ledger, output), output.idle
-    find_conflicts(book, output, sources.round)
+    find_conflicts(book, output, sources.round, config.patience)
     if sources.review is not None:
         file = sources.review_file or f"the review of round {sources.round}"
-        review = review_in(sources.review, sources.round)._replace(file=file)
+        review = review_in(sources.review, sources.round, about_gaps(book, sources.round))._replace(file=file)
         sent_back, empty = judge(ledger, review), review.empty
-    find_conflicts(book, None, sources.round)
+    find_conflicts(book, None, sources.round, config.patience)
     release(book)
     book.empty = (idle, empty)
     again = [name for name in sent_back if book.gaps[name].rejections >= max(2, config.stall)]
@@ -120,13 +122,19 @@ def settle(value: object, round: int, by: str, at: str) -> dict[str, object]:
     return value_of(book, this_round)
 
 
-def wrong_with(value: object, role: str, text: str, sources: Sources) -> Objection | None:
+def wrong_with(
+    value: object,
+    role: str,
+    text: str,
+    sources: Sources,
+    config: Config = Config(),  # noqa: B008
+) -> Objection | None:
     match role:
         case "found":
             return gate.wrong_with_list(text)
         case "proposals":
             return gate.wrong_with_proposals(opened(value), text, sources.round)
         case "review":
-            return gate.wrong_with_review(opened(value), text, sources.proposals, sources.round)
+            return gate.wrong_with_review(opened(value), text, sources.proposals, sources.round, config.rulings)
         case _:
             return None
