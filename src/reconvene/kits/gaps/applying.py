@@ -16,6 +16,7 @@ from reconvene.kits.gaps.found import Found
 from reconvene.kits.gaps.gap_ids import ANY_ID, GAP, Counter, canonical
 from reconvene.kits.gaps.gap_states import Ledger, Origin
 from reconvene.kits.gaps.markdown import at_lines, clip
+from reconvene.kits.gaps.marks import marks, words
 from reconvene.kits.gaps.outputs import OF_ALL, Judged, Proposals, Resolution, Review
 from reconvene.kits.gaps.records import Book, Check, Decision, Gap, Issue, Proposal, Reading, is_open
 from reconvene.kits.gaps.review_places import About
@@ -86,7 +87,9 @@ def not_known(ledger: Ledger, name: str, title: str, so: str) -> None:
 
 def _solve(ledger: Ledger, gap: Gap, resolution: Resolution, file: str, criticised: bool) -> bool:
     """One solution taken in. True when the section was criticised (by an issue, or sent back) and is as it was."""
-    proposal = Proposal(ledger.round, resolution.digest, at_lines(file, resolution.lines), resolution.quote)
+    where = at_lines(file, resolution.lines)
+    said = resolution.solution
+    proposal = Proposal(ledger.round, resolution.digest, where, resolution.quote, marks(said), words(said))
     criticised = criticised or gap.state == "needs revision"
     same = gap.proposal is not None and gap.proposal.digest == proposal.digest and gap.proposal.round < ledger.round
     gap = replace(

@@ -144,6 +144,7 @@ def _solution_of_json(item: Mapping[str, object]) -> Resolution | None:
         tuple(_gaps(lists.get("new gaps introduced") or lists.get("new gaps") or [])),
         tuple(_gaps(lists.get("split into") or lists.get("split") or [])),
         "\n".join(said.values()),
+        solution,
     )
 
 

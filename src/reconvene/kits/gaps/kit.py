@@ -11,16 +11,18 @@ from reconvene.core.facts.book import Book
 from reconvene.core.facts.state import RunState
 from reconvene.core.working.tracking import kept
 from reconvene.kits.gaps import lives, tracker
+from reconvene.kits.gaps.asked_once import one_meaning, rated
 from reconvene.kits.gaps.records import opened
 from reconvene.kits.gaps.view import schema
 
 
 class GapTracker:
     expressions: Mapping[str, str] = {
-        **dict.fromkeys(("given", "spec", "identity", "patience", "rulings"), ""),
+        **dict.fromkeys(("given", "spec", "identity", "patience", "rulings", "said", "final"), ""),
         **dict.fromkeys(("stall", "explosion"), "2"),
     }
-    outputs = ("found", "proposals", "review")
+    outputs = ("found", "proposals", "review", "worked")
+    documents = ("text",)
 
     def schema(self) -> object:
         return schema()
@@ -53,6 +55,9 @@ def _sources(seen: Seen) -> tracker.Sources:
         closed=seen.closed,
         proposals_file=seen.files.get("proposals", ""),
         review_file=seen.files.get("review", ""),
+        text=text if isinstance(text := seen.given.get("text"), str) else None,
+        said=said if isinstance(said := seen.given.get("said"), str) else "",
+        final=seen.given.get("final") is True,
     )
 
 
@@ -92,4 +97,13 @@ def gap_rows(state: RunState, book: Book) -> list[GapRow]:
     ]
 
 
-KIT = Kit("gaps", tracker=GapTracker(), views={"gaps": View("every gap that the run follows", gap_rows)})
+KIT = Kit(
+    "gaps",
+    tracker=GapTracker(),
+    gates={"one_meaning": one_meaning, "rated": rated},
+    asks={
+        "one_meaning": "if it approves a gap and raises a HIGH or CRITICAL issue on it;",
+        "rated": "if it opens a gap and does not say how grave it is;",
+    },
+    views={"gaps": View("every gap that the run follows", gap_rows)},
+)

@@ -16,8 +16,9 @@ from reconvene.kits.gaps.editing import Editor
 from reconvene.kits.gaps.endings import blocking, why_not_accept
 from reconvene.kits.gaps.gap_ids import canonical, gaps_in, tidy
 from reconvene.kits.gaps.gap_states import Ledger
+from reconvene.kits.gaps.likeness import digest
 from reconvene.kits.gaps.markdown import clip
-from reconvene.kits.gaps.records import TEXT, Book, Conflict, Decision, Gap, IssueState, Kind, Redo, Similar, is_open
+from reconvene.kits.gaps.records import TEXT, Book, Conflict, Decision, Gap, IssueState, Kind, Redo, Similar, is_open, plain
 from reconvene.kits.gaps.vocabulary import State
 
 _TOLD: dict[Kind, str] = {
@@ -52,6 +53,7 @@ class Clerk:
             "accept": self._accept,
             "scope": self._scope,
             "accept_complexity": self._accept_complexity,
+            "looked": self._looked,
             "redo": self._redo,
             "complete": self._complete,
         }
@@ -259,6 +261,19 @@ class Clerk:
         self._book.warning = None
         self._log("Convergence", "the complexity is accepted; the stall counter starts again")
 
+    def _looked(self, order: object) -> None:
+        """The person has looked at the text themselves, and says of each thing that was not found: it is in it."""
+        spec = self._book.spec or {}
+        missing = [str(one["id"]) for one in plain_list(spec.get("missing"))]
+        seen = {tidy(name) for name, _ in self._each(order, "looked")}
+        left = [name for name in missing if name not in seen]
+        if left or not spec.get("changed"):
+            told = f"{', '.join(left)} not found in the text, and not confirmed" if left else "it is still the draft"
+            self._refuse(f"The specification is not taken as it is: {told}.")
+            return
+        self._book.looked = digest(str(spec.get("text", "")))
+        self._log("The specification", f"taken as it is, after a look of their own: {', '.join(missing) or 'all of it'}")
+
     def _redo(self, order: object) -> None:
         told = order if isinstance(order, Mapping) else {"reason": order}
         focus = told.get("focus")
@@ -296,6 +311,11 @@ def _option(conflict: Conflict, said: str) -> str:
         if wanted == option.lower() or (len(wanted) <= 2 and option.lower().startswith(wanted.rstrip(":.") + ":")):
             return option
     return ANSWER if conflict.kind != "explicit" and wanted in ("answer", "answered") else said.strip()
+
+
+def plain_list(value: object) -> list[Mapping[str, object]]:
+    items = plain(value)
+    return [one for one in items if isinstance(one, Mapping)] if isinstance(items, list) else []
 
 
 def _ids(words: str, book: Book) -> list[str]:

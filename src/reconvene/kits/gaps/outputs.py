@@ -34,6 +34,7 @@ class Resolution(NamedTuple):
     new: tuple[Found, ...] = ()
     parts: tuple[Found, ...] = ()  # a split
     body: str = ""  # without examples
+    solution: str = ""  # the rules alone, whole
 
 
 class Answer(NamedTuple):

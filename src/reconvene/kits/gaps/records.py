@@ -33,6 +33,16 @@ class Proposal(Struct, frozen=True):
     digest: str
     where: str
     quote: str
+    marks: tuple[str, ...] = ()  # names and figures of the solution
+    words: tuple[str, ...] = ()  # its words of substance
+
+
+class Worked(Struct, frozen=True):
+    """Where the specification holds a gap's solution, and what it was found by."""
+
+    lines: str
+    marks: tuple[str, ...] = ()
+    words: tuple[str, ...] = ()
 
 
 class Gap(Struct, frozen=True):
@@ -58,6 +68,7 @@ class Gap(Struct, frozen=True):
     merged: tuple[str, ...] = ()
     into: str = ""
     proposal: Proposal | None = None
+    worked: Worked | None = None  # None = it is not in the specification
     history: tuple[Moved, ...] = ()
 
 
@@ -137,6 +148,7 @@ class Decision(Struct, frozen=True):
     due: bool = False  # the next engineer output must take it up
     obeyed: bool | None = None
     followed: bool | None = None  # what the reviewer says of the proposal; None = nothing yet
+    worked: str = ""  # lines of the specification that hold it
 
 
 class Row(Struct, frozen=True):
@@ -222,6 +234,8 @@ class Book(Struct):
     scope: str = "all"
     outcome: str = ""
     warning: dict[str, object] | None = None
+    spec: dict[str, object] | None = None  # the last look at the whole specification
+    looked: str = ""  # digest of a text that a person has looked at, and takes as it is
     adjustments: Redo | None = None
     empty: tuple[bool, bool] = (False, False)  # the engineer's, the reviewer's part of this round
     orders: dict[str, object] = {}

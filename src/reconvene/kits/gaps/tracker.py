@@ -23,6 +23,7 @@ from reconvene.kits.gaps.orders import Clerk
 from reconvene.kits.gaps.proposals import proposals_in
 from reconvene.kits.gaps.records import Book, Row, is_open, opened
 from reconvene.kits.gaps.review import review_in
+from reconvene.kits.gaps.spec_text import Texts, look, wrong_with_spec
 from reconvene.kits.gaps.view import value_of
 
 
@@ -38,6 +39,9 @@ class Sources(NamedTuple):
     closed: bool = False
     proposals_file: str = ""  # where people find them; "" where they are in no file
     review_file: str = ""
+    text: str | None = None  # the specification as it stands; `spec` is the draft of it
+    said: str = ""  # what the person said
+    final: bool = False  # the text is to be the end of it
 
 
 def track(before: object, sources: Sources, config: Config) -> dict[str, object]:
@@ -47,6 +51,9 @@ def track(before: object, sources: Sources, config: Config) -> dict[str, object]
         book.adjustments = None  # it was for a round that has closed
     ledger = Ledger(book, sources.round, sources.spec)
     _take_lists(ledger, sources)
+    if sources.text is not None and sources.round == 0:  # a look at the text, and no round of engineer and reviewer
+        look(book, _texts(sources, sources.text))
+        return value_of(book, None)
     start = start_of(book)
     stuck = _take_outputs(ledger, sources, config)
     for name in in_circles(book):
@@ -54,7 +61,13 @@ def track(before: object, sources: Sources, config: Config) -> dict[str, object]
     row = _converge(book, start, sources, stuck, config) if sources.round > 0 else None
     if sources.closed and book.outcome != "USER_APPROVED":
         book.outcome = "COMPLETE" if not book.open() and book.verdict == "APPROVE" else ""
+    if sources.text is not None:
+        look(book, _texts(sources, sources.text))
     return value_of(book, row)
+
+
+def _texts(sources: Sources, now: str) -> Texts:
+    return Texts(sources.spec, now, sources.said, sources.final)
 
 
 def _take_lists(ledger: Ledger, sources: Sources) -> None:
@@ -136,5 +149,7 @@ def wrong_with(
             return gate.wrong_with_proposals(opened(value), text, sources.round)
         case "review":
             return gate.wrong_with_review(opened(value), text, sources.proposals, sources.round, config.rulings)
+        case "worked":
+            return wrong_with_spec(opened(value), _texts(sources, text), sources.text or sources.spec)
         case _:
             return None

@@ -29,6 +29,7 @@ from reconvene.kits.gaps.records import (
     is_open,
     plain,
 )
+from reconvene.kits.gaps.spec_text import Due, SpecCheck, to_take_out, to_work_in
 from reconvene.kits.gaps.vocabulary import GRAVE, ORDER, STATES, Severity, State
 
 _ASKED = 3  # gaps that one re-asking names
@@ -54,6 +55,7 @@ class Question(Struct, frozen=True):
 _TYPES: dict[str, object] = {
     **STORED,
     "list": list[Gap], "issues": list[Issue], "conflicts": list[Conflict], "questions": list[Question],
+    "to_work_in": list[Due], "to_take_out": list[Due], "spec": SpecCheck,
     "due": list[Decision], "rulings": list[Decision], "outlook": Outlook, "not_taken_up": list[Issue],
     "this_round": Row, "adjustments": Redo, "warning": Warned, "orders": dict,
     **dict.fromkeys(("open", "total", "resolved_total"), int),
@@ -113,6 +115,8 @@ def value_of(book: Book, this_round: Row | None = None) -> dict[str, object]:
         "issues": plain(list(book.issues.values())),
         "conflicts": plain(list(book.conflicts.values())),
         "questions": plain([Question(gap.id, f"{gap.id}: {gap.question}") for gap in still if gap.question]),
+        "to_work_in": plain(to_work_in(book)),
+        "to_take_out": plain(to_take_out(book)),
         "rulings": plain(in_force(book, this_round.round)) if this_round else [],
         "outlook": plain(outlook_of(book, this_round)),
         "not_taken_up": plain(_left_alone(book, this_round)),
