@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Self
 
 from reconvene.adapters.git import GitHistory
 from reconvene.adapters.workspace import FolderWorkspace
 from reconvene.app import queries
 from reconvene.app.engine import Engine
 from reconvene.core.definition.workflow import Workflow
-from reconvene.core.facts.events import AttemptEnded
+from reconvene.core.facts.events import AttemptEnded, CheckpointOpened
 from reconvene.ports import Assignment
 from reconvene.testing.scripted import ScriptedAgents
 from reconvene.wire.workflow_file import load_workflow
@@ -103,18 +105,40 @@ def _summary(work: Assignment) -> object:
     return f"Round {work.round} brought what the verdicts say. The mediator has nothing to decide."
 
 
-def _final(work: Assignment) -> object:
-    text = (
-        SPEC + "\n## Known Limitations\n\nAs listed in status.md. " + "All that was approved is worked in. " * 3 + "\n"
-    )
-    return {"text": "done", "files": {work.writes[0]: text}}
+def worked_in(work: Assignment) -> str:
+    """spec.md as an honest mediator gives it back: all that it was asked to work in, and the limitations at the end."""
+    text = work.files["spec.md"].decode()
+    body, _, _ = text.partition("\n## Known Limitations")
+    asked, _, listed = work.prompt.partition("- Close with the section")
+    due = re.findall(r"^- (?:GAP|D)-\S+[^“\n]*“.*?” “(.*)”$", asked, re.MULTILINE)
+    gone = re.findall(r"^- GAP-\S+ \(lines ([^)]*)\): ", asked, re.MULTILINE)
+    lines = body.split("\n")
+    for span in ", ".join(gone).split(", ") if gone else []:
+        first, _, last = span.partition("–")
+        for at in range(int(first), int(last or first) + 1):
+            lines[at - 1] = ""
+    rules = "".join(f"\n{rule}\n" for rule in due)
+    text = "\n".join(lines).rstrip() + "\n" + rules
+    if work.phase != "final":
+        return text
+    known = re.findall(r"^- (GAP-\S+): “(.*)” \((.*)\)$", listed, re.MULTILINE)
+    told = "\n".join(f"- {gap}: {title} ({state})" for gap, title, state in known) or "None."
+    return f"{text}\n## Known Limitations\n\n{told}\n"
+
+
+def mediated(work: Assignment) -> object:
+    """The mediator of these tests: keeps spec.md, and sums up."""
+    return said(worked_in(work))(work) if work.writes else _summary(work)
 
 
 # --- the run ----------------------------------------------------------------------------------------------------------
 
 
 class Refinement(Seat):
-    """Replies of engineer and reviewer are taken in order, the last one repeats; `found` is what the reviewer finds."""
+    """Replies of engineer and reviewer are taken in order, the last one repeats; `found` is what the reviewer finds.
+
+    The given list is confirmed and the final text accepted by themselves, unless `ask_all`.
+    """
 
     def __init__(
         self,
@@ -127,10 +151,11 @@ class Refinement(Seat):
         gaps: str | None = GAPS,
         mediator: Callable[[Assignment], object] | None = None,
         workflow: Workflow | None = None,
+        ask_all: bool = False,
         **settings: object,
     ) -> None:
         self._left = {"engineer": list(engineer), "reviewer": list(reviewer), "find": list(found)}
-        self._mediator = mediator or (lambda work: _final(work) if work.phase == "final" else _summary(work))
+        self._mediator = mediator or mediated
         self.agents = ScriptedAgents({"engineer": self._next, "reviewer": self._next, "mediator": self._mediator})
         home = str(folder / "home")
         engine = Engine(
@@ -145,7 +170,22 @@ class Refinement(Seat):
         if gaps is not None:
             inputs["gaps"] = gaps
         run = engine.start(workflow or load_workflow(FOLDER), inputs, settings=settings, by="ann")
+        self._ask_all = ask_all
         super().__init__(engine, run)
+        self._nod()
+
+    def answer(self, option: str, fields: Mapping[str, object], *said: str, at: CheckpointOpened | None = None) -> Self:
+        super().answer(option, fields, *said, at=at)
+        self._nod()
+        return self
+
+    def _nod(self) -> None:
+        nods = {"confirm": "Begin", "final": "Accept"}
+        point = self.state.world.open
+        if point is not None and not point.attention and not self._ask_all and self.phase in nods:
+            if nods[self.phase] in self.offered:
+                super().answer(nods[self.phase], {})
+                self._nod()
 
     def _next(self, work: Assignment) -> object:
         replies = self._left["find" if work.phase == "find" else work.agent.name]

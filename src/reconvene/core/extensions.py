@@ -39,14 +39,17 @@ class Seen(Struct, frozen=True):
     """What a tracker is shown of a round so far. Keys are those of the workflow's `track`."""
 
     round: int
-    given: Mapping[str, object]  # what the expressions give
+    given: Mapping[str, object]  # what the expressions give; of a document its text, None = there is no such file
     outputs: Mapping[str, str | None]  # of the outputs that are named: their text; None = not there yet
     files: Mapping[str, str]  # the one file that an output is, where it is one
     closed: bool  # the round is over
 
 
 class Tracker(Protocol):
-    """Follows something through the rounds. All it knows is in its value, so that an undone round takes it along."""
+    """Follows something through the rounds. All it knows is in its value, so that an undone round takes it along.
+
+    It may also have `documents`, a tuple: the keys of `track` that name files, whose texts it is given.
+    """
 
     @property
     def expressions(self) -> Mapping[str, str]:

@@ -98,6 +98,11 @@ def tracker(name: str) -> Tracker:
     return found
 
 
+def documents(tracker: Tracker) -> tuple[str, ...]:
+    """The keys of `track` that name files; a tracker need not have any."""
+    return tuple(getattr(tracker, "documents", ()))
+
+
 def gate(name: str) -> Gate:
     """By its full name, KIT.GATE."""
     owner, _, own = name.partition(".")

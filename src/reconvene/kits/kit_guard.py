@@ -217,6 +217,10 @@ class _Tracker(NamedTuple):
     def outputs(self) -> tuple[str, ...]:
         return self.at.asked(lambda: self.own.outputs, tuple[str, ...])
 
+    @property
+    def documents(self) -> tuple[str, ...]:
+        return self.at.asked(lambda: getattr(self.own, "documents", ()), tuple[str, ...])
+
     def schema(self) -> object:
         return self.at.asked(self.own.schema, dict[str, object] | bool | None)
 

@@ -193,6 +193,8 @@ def _check_file(reading: Reading, node: Mapping, spec: FileSpec) -> None:
         add(node.line_of("after"), f"'after' has no meaning beside 'each: {spec.each}'", "remove one of them")
     if spec.each == "tools" and (node.wrote("template") or "{" in spec.path):
         add(node.line, "'each: tools' makes its own pages, in the folder that 'path' names", "path: tools, each: tools")
+    if spec.each == "rejected" and node.wrote("template"):
+        add(node.line_of("template"), "'each: rejected' keeps the outputs as they came", "remove 'template'")
     if spec.section and (spec.each or not _HEADING.fullmatch(spec.section)):
         hint = "such as section: '## Feedback', in a file with a template"
         add(node.line_of("section"), f"'section': '{shown(spec.section)}' is not a Markdown heading", hint)

@@ -97,8 +97,9 @@ class Phases:
         tracker = self._reading.kit(kit, track.line_of("kit"), kit_finder.tracker) if kit else None
         if tracker is None:
             return None
+        documents = kit_finder.documents(tracker)
         for key in track.entries:
-            known = ("kit", "into", *tracker.expressions, *tracker.outputs)
+            known = ("kit", "into", *tracker.expressions, *tracker.outputs, *documents)
             if key not in known:
                 message = f"unknown key '{shown(key)}' in 'track' of the kit {kit}"
                 self._reading.add_unknown(track.line_of(key), message, key, known)
@@ -108,6 +109,7 @@ class Phases:
             kit=kit,
             given={key: source for key, source in given.items() if source},
             outputs=self._tracked_outputs(node, track, tracker.outputs),
+            documents={key: track.text(key) for key in documents if track.wrote(key)},
         )
 
     def _tracked_outputs(self, node: Mapping, track: Mapping, keys: tuple[str, ...]) -> dict[str, str]:

@@ -3,7 +3,20 @@
 from __future__ import annotations
 
 import pytest
-from gap_texts import Value, begun, codes, issue, ordered, played, proposals, response, review, solution, wrong_with
+from gap_texts import (
+    Value,
+    begun,
+    codes,
+    issue,
+    ordered,
+    played,
+    proposals,
+    response,
+    review,
+    solution,
+    states,
+    wrong_with,
+)
 
 from reconvene.kits.gaps.tracker import Sources
 
@@ -59,7 +72,7 @@ def test_addressing_only_closed_gaps_is_addressing_nothing():
 
 
 def test_renamed_ids_are_unknown_and_the_nearest_is_named():
-    wrong = of_engineer(proposals(solution("GAP-FLOW-001"), solution("GAP-FLWO-002"), solution("GAP-XYZ-777")))
+    wrong = of_engineer(proposals(solution("GAP-FLWO-002"), solution("GAP-XYZ-777")))
     assert wrong.startswith("UNKNOWN_GAP: GAP-FLWO-002 (did you mean GAP-FLOW-002?), GAP-XYZ-777")
 
 
@@ -121,7 +134,8 @@ def test_issues_alone_are_no_verdict():
 
 
 def test_a_verdict_on_an_unknown_gap():
-    wrong = of_reviewer(review({"GAP-FLOW-001": "APPROVED", "GAP-FLOVV-002": "APPROVED"}))
+    also = "\n\nGAP-FLOW-001 was read, too.\n"
+    wrong = of_reviewer(review({"GAP-FLOVV-002": "APPROVED"}) + also)
     assert wrong.startswith("UNKNOWN_GAP: GAP-FLOVV-002 (did you mean GAP-FLOW-002?)")
 
 
@@ -152,3 +166,13 @@ def test_a_verdict_on_something_that_is_no_gap_is_no_mistake():
     text = review({"GAP-FLOW-001": "APPROVED"}).replace("1. GAP", "1. SHA-256: the digest - **APPROVED**\n2. GAP")
     assert of_reviewer(text) == ""
     assert codes(played(begun(), 1, GOOD, text)) == []
+
+
+def test_what_is_good_beside_an_unknown_id_is_kept_and_the_unknown_one_is_noticed():
+    text = proposals(solution("GAP-FLOW-001"), solution("GAP-FLWO-002"))
+    said = review({"GAP-FLOW-001": "APPROVED", "GAP-FLOVV-002": "APPROVED"})
+    assert (of_engineer(text), of_reviewer(said)) == ("", "")
+    value = played(begun(), 1, text, said)
+    assert states(value)["GAP-FLOW-001"] == "resolved"
+    told = [one["text"] for one in value["errors"]]
+    assert any(line.startswith("GAP-FLWO-002 is not a known gap; GAP-FLOW-002 was probably meant") for line in told)

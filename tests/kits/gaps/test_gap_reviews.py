@@ -8,7 +8,7 @@ import pytest
 from gap_texts import begun, codes, gap, issue, played, proposals, review, solution, states
 
 from reconvene.kits.gaps.review import review_in
-from reconvene.kits.gaps.verdicts import phrase, verdict_in
+from reconvene.kits.gaps.verdicts import opinion, phrase, verdict_in
 
 ALL = ("GAP-FLOW-001", "GAP-FLOW-002", "GAP-FLOW-003", "GAP-ROLE-001", "GAP-ROLE-002")
 EVERYTHING = proposals(*(solution(name) for name in ALL))
@@ -30,10 +30,6 @@ EVERYTHING = proposals(*(solution(name) for name in ALL))
         ("Changes requested", "needs revision"),
         ("NOT APPROVED", "needs revision"),
         ("cannot be approved yet", "needs revision"),
-        ("APPROVED once the limit is named", "needs revision"),
-        ("Approved, but only if the limit is named", "needs revision"),
-        ("Conditionally approved", "needs revision"),
-        ("approved with changes", "needs revision"),
         ("REJECTED", "rejected"),
         ("Rejected because it repeats the question", "rejected"),
         ("approved vendors are listed", None),
@@ -44,6 +40,24 @@ EVERYTHING = proposals(*(solution(name) for name in ALL))
 )
 def test_words_mean_a_verdict_or_none(said: str, verdict: str | None):
     assert phrase(said) == verdict
+    found = opinion(said)
+    assert found is None or not found.doubt
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["APPROVED once the limit is named", "Approved, but only if the limit is named", "Conditionally approved",
+     "approved with changes", "APPROVED WITH CONDITIONS", "**APPROVED** once the retry is bounded"],
+)  # fmt: skip
+def test_an_approval_with_a_condition_is_doubtful_and_approves_nothing(said: str):
+    found = opinion(said)
+    assert found is not None
+    assert found.doubt == "the approval has a condition"
+    value = played(begun(), 1, proposals(solution("GAP-FLOW-001")), review({"GAP-FLOW-001": said}))
+    assert states(value)["GAP-FLOW-001"] == "proposed"
+    (reading,) = value["readings"]
+    assert (reading["gap"], reading["read"]) == ("GAP-FLOW-001", "approved with note")
+    assert "round_001/reviewer.md, line 5" in reading["text"]
 
 
 @pytest.mark.parametrize(
@@ -53,7 +67,6 @@ def test_words_mean_a_verdict_or_none(said: str, verdict: str | None):
         ("Rejected parcels - **APPROVED**", "approved"),
         ("Approved vendors: needs revision - see ISSUE-R2-001", "needs revision"),
         ("Handoff → rejected", "rejected"),
-        ("**APPROVED** once the retry is bounded", "needs revision"),
         ("Approved orders are never shipped", None),
     ],
 )
@@ -292,12 +305,14 @@ def test_a_rating_of_a_gap_that_is_settled_or_unknown_changes_nothing():
     assert "UNKNOWN_GAP" in codes(value)
 
 
-def test_an_approval_beside_a_grave_issue_on_the_same_gap_is_none():
+def test_an_approval_beside_a_grave_issue_on_the_same_gap_waits_for_the_person():
     text = review({"GAP-FLOW-001": "APPROVED"}, issue("ISSUE-R1-001", "GAP-FLOW-001"), overall="APPROVE")
     value = played(begun(), 1, proposals(solution("GAP-FLOW-001")), text)
-    assert states(value)["GAP-FLOW-001"] == "needs revision"
+    assert states(value)["GAP-FLOW-001"] == "proposed"  # no verdict is on record that nobody gave
     assert "CONTRADICTION" in codes(value)
     assert [one["state"] for one in value["issues"]] == ["open"]
+    (reading,) = value["readings"]
+    assert (reading["read"], reading["doubt"]) == ("approved", "a HIGH issue is raised on it")
 
 
 @pytest.mark.parametrize(("name", "severity"), [("ISSUE-R1-001", "LOW"), ("ISSUE-R0-001", "HIGH")])

@@ -109,6 +109,17 @@ ORDERS = st.fixed_dictionaries(
         ),
         "redo": st.fixed_dictionaries({"reason": st.just("again"), "focus": NAMES}),
         "complete": st.sampled_from(["accepted", "forced"]),
+        "list": st.lists(
+            st.builds(
+                lambda verb, one, other: f"{verb} {one} into {other} | a part LOW: yes",
+                st.sampled_from(
+                    ["rate", "add", "drop", "merge", "split", "defer", "block", "unblock", "blocking", "reopen", "?"]
+                ),
+                NAMES,
+                NAMES,
+            ),
+            max_size=3,
+        ),
     },
 )
 
@@ -188,7 +199,9 @@ def seen_everything() -> dict[str, object]:
     others = [solution(name) for name in ("GAP-FLOW-001", "GAP-FLOW-003", "GAP-ROLE-001")]
     verdicts = {"GAP-FLOW-001": "APPROVED", "GAP-FLOW-003": "REJECTED"}
     value = played(begun(), 1, proposals(parts, *others), review(verdicts))
-    return ordered(value, defer={"GAP-ROLE-002": True}, accept={"GAP-FLOW-008": True})
+    return ordered(
+        value, defer={"GAP-ROLE-002": True}, accept={"GAP-FLOW-008": True}, list="add LOW: a clock\ndrop GAP-SPEC-001"
+    )
 
 
 def test_the_walk_reaches_every_state():

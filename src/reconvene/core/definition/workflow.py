@@ -6,6 +6,7 @@ Pins are read for ever: `wire/pins.py` says what a change of a field, or of a de
 
 # No `from __future__ import annotations` here: annotations would be texts, which msgspec must evaluate at each start.
 
+import re
 from collections.abc import Iterator
 from typing import Literal
 
@@ -262,12 +263,13 @@ class Check(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True)
 
 
 class Track(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
-    """What a kit's tracker follows. The keys of `given` and `outputs` are the kit's own."""
+    """What a kit's tracker follows. The keys of `given`, `outputs` and `documents` are the kit's own."""
 
     into: str  # the value that holds what it knows
     kit: str
     given: dict[str, str] = field(default_factory=dict)  # expressions
     outputs: dict[str, str] = field(default_factory=dict)  # names of outputs of the phase's steps
+    documents: dict[str, str] = field(default_factory=dict)  # paths of files
 
 
 class Phase(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
@@ -292,7 +294,8 @@ class Replan(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True
 
 
 class FileSpec(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
-    """A file the engine renders from views of the log. `each` = "tasks": one per accepted task, from `source`; "tools":
+    """A file the engine renders from views of the log. `each` = "tasks": one per accepted task, from `source`;
+    "rejected": one per output that a gate sent back; "tools":
     `path` is a folder, with a page for each tool that agents have. `after`: only when this phase ends."""
 
     path: str
@@ -301,6 +304,13 @@ class FileSpec(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=Tr
     source: str = ""
     section: str = ""  # a heading: only what stands below it is the engine's, the rest of the file is others'
     after: str = ""
+
+    @property
+    def for_people(self) -> str:
+        """A pattern of the files that no agent is shown with `files`; "" where they are for everybody."""
+        if self.each == "tools":
+            return f"{self.path}/"
+        return re.sub(r"\{[{%].*?[%}]\}", "*", self.path) if self.each == "rejected" else ""
 
 
 class Workflow(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):

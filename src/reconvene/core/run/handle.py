@@ -267,6 +267,8 @@ def _attempt(tx: Transaction, command: c.RecordAttempt) -> None:
         sandbox=command.sandbox,
         left_out=command.left_out,
     )
+    if verdict == "rejected":
+        rendering.render_rejected(tx, task.agent, step.index, command.attempt, command.output)
     attempts.end(tx, task, ended, wrong, retryable=command.retryable, begun=command.begun)
 
 

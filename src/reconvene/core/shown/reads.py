@@ -11,6 +11,7 @@ from reconvene.core.facts.book import Book
 from reconvene.core.facts.events import Read, Ref
 from reconvene.core.facts.round import OutputAt
 from reconvene.core.facts.state import RunState
+from reconvene.core.paths import matches
 from reconvene.core.shown import scope
 from reconvene.core.shown.conversation import WORD
 
@@ -84,9 +85,9 @@ def _output(output: OutputAt, form: str) -> Read:
 def _resolve(state: RunState, book: Book, name: str) -> Iterator[Read]:
     frame = state.world.top
     if name == "files":
-        pages = tuple(f"{spec.path}/" for spec in book.workflow.files if spec.each == "tools")  # for people
+        for_people = [spec.for_people for spec in book.workflow.files if spec.for_people]
         for path in sorted(state.world.files):
-            if not path.startswith(pages) or not pages:
+            if not any(matches(path, pattern) for pattern in for_people):
                 yield _file(state, path)
     elif name == "values":
         for value_name in book.workflow.names:

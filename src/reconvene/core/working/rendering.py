@@ -45,7 +45,7 @@ def _render(tx: Transaction, after: str) -> None:
         _emit(tx, [(spec, tx.book.workflow.templates.get(spec.template, ""), {}) for spec in specs])
 
 
-def render_tasks(tx: Transaction, done: list[TaskAt]) -> None:
+def render_tasks(tx: Transaction, done: list[TaskAt], step: int) -> None:
     """`each: tasks`: one file per accepted task of the step that just closed."""
     specs = [spec for spec in tx.book.workflow.files if spec.each == "tasks"]
     if not specs:
@@ -64,12 +64,20 @@ def render_tasks(tx: Transaction, done: list[TaskAt]) -> None:
                     "{{ text }}",
                     {
                         "text": text if isinstance(text, str) else str(text),
-                        "task": {"agent": task.agent, "attempt": task.attempt},
+                        "task": {"agent": task.agent, "attempt": task.attempt, "step": step},
                         "output": output,
                     },
                 )
             )
     _emit(tx, work)
+
+
+def render_rejected(tx: Transaction, agent: str, step: int, attempt: int, output: e.Ref | None) -> None:
+    """`each: rejected`: what a gate sent back, as it came, for people."""
+    specs = [spec for spec in tx.book.workflow.files if spec.each == "rejected"]
+    if specs and output is not None and not tx.state.ended:
+        seen: scope.Scope = {"text": tx.book.text(output.digest), "task": {"agent": agent, "attempt": attempt, "step": step}}
+        _emit(tx, [(spec, "{{ text }}", seen) for spec in specs])
 
 
 def _emit(tx: Transaction, work: list[tuple[FileSpec, str, scope.Scope]]) -> None:

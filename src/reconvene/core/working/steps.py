@@ -150,7 +150,7 @@ def close_step(tx: Transaction, frame: Frame, step: StepAt) -> bool:
             files=_files(tx, step, definition, done),
         )
     )
-    rendering.render_tasks(tx, done)
+    rendering.render_tasks(tx, done, step.index)
     return True
 
 

@@ -108,11 +108,18 @@ def _seen(tx: Transaction, track: Track, round_: RoundAt, *, closed: bool) -> Se
     where = f"track of {tx.frame.phase}"
     return Seen(
         round=round_.n,
-        given={key: tx.value(source, where) for key, source in track.given.items() if source},
+        given={key: tx.value(source, where) for key, source in track.given.items() if source}
+        | {key: _document(tx, path) for key, path in track.documents.items()},
         outputs={key: _text(tx, round_, name) for key, name in track.outputs.items()},
         files={key: _file(tx.phase, round_, name) for key, name in track.outputs.items()},
         closed=closed,
     )
+
+
+def _document(tx: Transaction, path: str) -> str | None:
+    """The text of a file as it stands, whoever wrote it last."""
+    file = tx.state.world.files.get(path)
+    return tx.book.text(file.digest) if file is not None and file.digest else None
 
 
 def _outputs(phase: Phase, round_: RoundAt, name: str) -> list[OutputAt]:

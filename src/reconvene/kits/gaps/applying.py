@@ -11,12 +11,15 @@ from collections.abc import Callable
 
 from msgspec.structs import replace
 
+from reconvene.kits.gaps.conflicts import disobeyed
 from reconvene.kits.gaps.found import Found
 from reconvene.kits.gaps.gap_ids import ANY_ID, GAP, Counter, canonical
 from reconvene.kits.gaps.gap_states import Ledger, Origin
 from reconvene.kits.gaps.markdown import at_lines, clip
-from reconvene.kits.gaps.outputs import Judged, Proposals, Resolution, Review
-from reconvene.kits.gaps.records import Book, Check, Decision, Gap, Issue, Proposal, is_open
+from reconvene.kits.gaps.marks import marks, words
+from reconvene.kits.gaps.outputs import OF_ALL, Judged, Proposals, Resolution, Review
+from reconvene.kits.gaps.records import Book, Check, Decision, Gap, Issue, Proposal, Reading, is_open
+from reconvene.kits.gaps.review_places import About
 from reconvene.kits.gaps.verdicts import APPROVALS, strictest
 from reconvene.kits.gaps.vocabulary import GRAVE
 
@@ -84,7 +87,9 @@ def not_known(ledger: Ledger, name: str, title: str, so: str) -> None:
 
 def _solve(ledger: Ledger, gap: Gap, resolution: Resolution, file: str, criticised: bool) -> bool:
     """One solution taken in. True when the section was criticised (by an issue, or sent back) and is as it was."""
-    proposal = Proposal(ledger.round, resolution.digest, at_lines(file, resolution.lines), resolution.quote)
+    where = at_lines(file, resolution.lines)
+    said = resolution.solution
+    proposal = Proposal(ledger.round, resolution.digest, where, resolution.quote, marks(said), words(said))
     criticised = criticised or gap.state == "needs revision"
     same = gap.proposal is not None and gap.proposal.digest == proposal.digest and gap.proposal.round < ledger.round
     gap = replace(
@@ -146,7 +151,24 @@ def release(book: Book) -> None:
             book.decisions[at] = replace(decision, due=False)
 
 
+def in_force(book: Book, round: int) -> list[Decision]:
+    """Decisions that a proposal of this round must follow: rulings, and answers to what the engineer asked."""
+    found = []
+    for decision in book.decisions:
+        gap = book.gaps.get(decision.gap)
+        ruling = decision.due or decision.obeyed is not None
+        if ruling and gap is not None and is_open(gap) and gap.proposal is not None and gap.proposal.round == round:
+            found.append(decision)
+    return found
+
+
 # --- the review ---
+
+
+def about_gaps(book: Book, round: int) -> About:
+    """What a reader of the review should know: every gap, and those that were proposed in this round."""
+    under = [gap.id for gap in book.open() if gap.proposal is not None and gap.proposal.round == round]
+    return About(tuple((gap.id, gap.title) for gap in book.gaps.values()), tuple(under))
 
 
 def judge(ledger: Ledger, output: Review) -> list[str]:
@@ -163,12 +185,12 @@ def judge(ledger: Ledger, output: Review) -> list[str]:
             not_known(ledger, judged.gap, "", "its verdict counts for nothing")
         else:
             by_gap.setdefault(gap.id, []).append(judged)
-    if approves_all(output):
-        for gap in list(book.gaps.values()):
-            if gap.state == "proposed" and gap.proposal is not None and gap.proposal.round == ledger.round:
-                by_gap[gap.id] = [Judged(gap.id, "approved", "", 0)]
-    _doubt(ledger, output, by_gap)
-    sent_back = [name for name, judged in by_gap.items() if _verdict(ledger, book.gaps[name], judged)]
+    for one in output.differs:
+        said = f"the text says {one.text or 'nothing'}, its JSON block {one.block or 'nothing'}"
+        ledger.notice("FORMS_DIFFER", f"{clip(one.what, 60)}: {said}.", "")
+    _obeys(ledger, output)
+    _contradictions(ledger, output, by_gap)
+    sent_back = [name for name, judged in by_gap.items() if _verdict(ledger, book.gaps[name], judged, output.file)]
     if output.overall == "APPROVE" and sent_back:
         names = ", ".join(sent_back)
         ledger.notice("CONTRADICTION", f"The review says APPROVE and sends back {names}: they stay open.")
@@ -189,36 +211,78 @@ def _rate(ledger: Ledger, output: Review) -> None:
             ledger.notice("RATED", told, gap.id)
 
 
-def _doubt(ledger: Ledger, output: Review, by_gap: dict[str, list[Judged]]) -> None:
-    """An approval beside a new HIGH or CRITICAL issue on the same gap is none: the issue would be lost with it."""
+def _obeys(ledger: Ledger, output: Review) -> None:
+    """What the reviewer says of each ruling: one that the proposal does not follow is a conflict again, at once."""
+    book = ledger.book
+    for said in output.rulings:
+        for at, decision in enumerate(book.decisions):
+            gap = book.gaps.get(decision.gap)
+            if (
+                said.id not in (decision.id, decision.issue)
+                or decision not in in_force(book, ledger.round)
+                or gap is None
+            ):
+                continue
+            book.decisions[at] = replace(decision, followed=said.followed)
+            name = decision.issue or decision.id
+            if said.followed:
+                book.conflicts.pop(name, None)
+            else:
+                where = at_lines(output.file, str(said.line) if said.line else "")
+                book.conflicts[name] = disobeyed(gap, decision, said.why, where, ledger.round)
+
+
+def _contradictions(ledger: Ledger, output: Review, by_gap: dict[str, list[Judged]]) -> None:
+    """An approval beside a new HIGH or CRITICAL issue, or beside a ruling that is not followed, on the same gap: the
+    reviewer was asked once. If both stand still, a person says which is meant. No verdict is made up."""
+    for gap, why in [*_graves(ledger, output), *_disobeyed(ledger)]:
+        judged = by_gap.get(gap, [])
+        if judged and all(one.verdict in APPROVALS for one in judged):
+            by_gap[gap] = [one._replace(doubt=one.doubt or why) for one in judged]
+            ledger.notice("CONTRADICTION", f"{gap} is approved, and {why}: it stays open until you say which.", gap)
+
+
+def _graves(ledger: Ledger, output: Review) -> list[tuple[str, str]]:
     fresh = f"ISSUE-R{ledger.round}-"
+    found = []
     for issue in output.issues:
-        gap = ledger.find(issue.gap) if issue.gap and issue.severity in GRAVE else None
-        if gap is None or gap.id not in by_gap or (issue.id and not issue.id.startswith(fresh)):
-            continue
-        if all(one.verdict in APPROVALS for one in by_gap[gap.id]):
-            by_gap[gap.id] = [Judged(gap.id, "needs revision", issue.title, 0)]
-            told = f"{gap.id} is approved, and a {issue.severity} issue is raised on it: it stays open."
-            ledger.notice("CONTRADICTION", told, gap.id)
+        gap = ledger.find(issue.gap) if issue.gap and issue.severity in GRAVE and issue.state == "open" else None
+        if gap is not None and (not issue.id or issue.id.startswith(fresh)):
+            found.append((gap.id, f"a {issue.severity} issue is raised on it"))
+    return found
+
+
+def _disobeyed(ledger: Ledger) -> list[tuple[str, str]]:
+    told = "the proposal is said not to follow a ruling"
+    return [(one.gap, told) for one in ledger.book.conflicts.values() if one.kind == "disobeyed"]
 
 
 def approves_all(output: Review) -> bool:
     """Nothing found, the checks listed, APPROVE: the seed's own form, which names no gap and means all of the round."""
     grave = any(issue.severity in GRAVE for issue in output.issues)
     checked = any(done for _, done in output.checks) and all(done for _, done in output.checks)
-    return output.overall == "APPROVE" and checked and not (output.verdicts or output.new or grave)
+    own = any(one.quote != OF_ALL for one in output.verdicts)
+    return output.overall == "APPROVE" and checked and not (own or output.new or grave)
 
 
-def _verdict(ledger: Ledger, gap: Gap, judged: list[Judged]) -> bool:
-    """One gap's verdict taken in. True when it was sent back."""
+def _verdict(ledger: Ledger, gap: Gap, judged: list[Judged], file: str) -> bool:
+    """One gap's verdict taken in. True when it was sent back. An approval that may be read otherwise is none yet."""
     verdict = strictest([one.verdict for one in judged])
     note = clip(" ".join(dict.fromkeys(one.note for one in judged if one.note)), 600)
     if len({one.verdict in APPROVALS for one in judged}) > 1:
         ledger.notice("TWO_VERDICTS", f"{gap.id} has two verdicts in one review; the stricter one counts.", gap.id)
-    if verdict in APPROVALS:
+    doubtful = next((one for one in judged if one.doubt), None)
+    if doubtful is not None and is_open(gap) and gap.proposal is not None:
+        where = at_lines(file, str(doubtful.line) if doubtful.line else "")
+        said = f"{gap.id}: I read it as “{verdict}” ({doubtful.doubt}). {where}: {clip(doubtful.quote, 120)}"
+        ledger.book.readings.append(
+            Reading(f"READ-{gap.id}", gap.id, said, verdict, doubtful.doubt, where, doubtful.quote, recommended=verdict)
+        )
+    if verdict not in APPROVALS:
+        return _send_back(ledger, gap, verdict, note)
+    if doubtful is None:
         _approve(ledger, gap, note)
-        return False
-    return _send_back(ledger, gap, verdict, note)
+    return False
 
 
 def _approve(ledger: Ledger, gap: Gap, note: str) -> None:
@@ -252,6 +316,13 @@ def _take_issues(ledger: Ledger, output: Review) -> None:
     counter = Counter([*book.issues, *(one.id for one in raised)])
     seen: set[str] = set()
     for one in raised:
+        if one.state == "resolved":
+            known = book.issues.get(one.id)
+            if known is not None and known.state in ("open", "answered", "disputed"):
+                book.issues[one.id] = replace(
+                    known, state="closed", answer=known.answer or "the reviewer says it is settled"
+                )
+            continue
         name = one.id or counter.next(f"ISSUE-R{ledger.round}")
         gap = ledger.find(one.gap) if one.gap else None
         if one.gap and gap is None:

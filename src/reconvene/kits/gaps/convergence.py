@@ -45,10 +45,15 @@ class Warned(Struct, frozen=True):
 
 
 class Config(NamedTuple):
-    """`stall`: rounds without net progress until the warning. `explosion`: net below its negative warns at once."""
+    """`stall`: rounds without net progress until the warning. `explosion`: net below its negative warns at once.
+    `identity`: a gap that comes back warns, too. `patience`: rounds that a grave issue may be left untouched.
+    `rulings`: the reviewer says of each ruling whether it is followed."""
 
     stall: int = 2
     explosion: int = 2
+    identity: bool = True
+    patience: int = 1
+    rulings: bool = False
 
 
 class Start(NamedTuple):
@@ -152,6 +157,8 @@ def _rules(book: Book, row: Row, count: int, stuck: Stuck, config: Config) -> di
         still = {gap.id for gap in book.open()}
         brought = dict.fromkeys(name for one in recent for name in (*one.new_ids, *one.reopened_ids))
         fired["stalled"] = [name for name in brought if name in still]
+    if not fired and not config.identity:
+        return {}
     if stuck.rejected:
         fired["rejected again"] = list(stuck.rejected)
     if stuck.unchanged:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from reconvene.kits.gaps.gap_ids import ANY_ID, GAP, area_of, gaps_in, tidy
 from reconvene.kits.gaps.markdown import bare, clip
 from reconvene.kits.gaps.records import TEXT, TITLE
-from reconvene.kits.gaps.vocabulary import Severity, blocking_named, rating, severity_named
+from reconvene.kits.gaps.vocabulary import Severity, State, blocking_named, rating, severity_named
 
 
 class Found(NamedTuple):
@@ -26,6 +26,10 @@ class Found(NamedTuple):
     parent: str = ""
     question: str = ""
     about: str = ""  # lines of the specification
+    state: State | None = None  # settled already, or None
+    why: str = ""  # how it was settled
+    replaced: str = ""  # "split" or "merged", by those of `into`
+    into: tuple[str, ...] = ()
 
 
 # "None." and "None found" are nothing; "None of the errors has a code" is a gap.
@@ -61,8 +65,9 @@ def id_first(text: str) -> tuple[str, str]:
 
 
 def item_of(name: str, title: str, lines: str) -> Found:
+    state, title = state_marked(title)
     rated = rating(title)
-    found = Found(name, clip(rated.rest, TITLE), rated.severity, rated.blocking, lines=lines)
+    found = Found(name, clip(rated.rest, TITLE), rated.severity, rated.blocking, lines=lines, state=state)
     if (parent := _PARENT.search(title)) and (ids := _named_next(title, parent.end())):
         found = found._replace(parent=ids[0], title=_PARENT_MARK.sub("", found.title, count=1) or found.title)
     if (blocked := _BLOCKED.search(title)) and (ids := _named_next(title, blocked.end())):
@@ -73,6 +78,34 @@ def item_of(name: str, title: str, lines: str) -> Found:
 def _named_next(text: str, at: int) -> list[str]:
     """Ids in the rest of the clause."""
     return gaps_in(_STOPS.split(text[at : at + 200], maxsplit=1)[0])
+
+
+_SETTLED: dict[State, str] = {
+    "resolved": r"resolved|closed|fixed|done|erledigt|✅|✔",
+    "accepted": r"accepted|won['’]?t fix|wontfix|known limitation",
+    "deferred": r"deferred|postponed|later|out of scope|parked",
+    "dropped": r"dropped|invalid|no gap|not a gap|withdrawn",
+}
+_STATES: dict[State, re.Pattern[str]] = {
+    name: re.compile(rf"(?:{words})(?:$|[\s.,;:()—–-])", re.IGNORECASE) for name, words in _SETTLED.items()
+}
+_MARKED = re.compile(r"[\[(]\s*(resolved|closed|accepted|deferred|dropped|done)\b[^\])]{0,60}[\])]", re.IGNORECASE)
+_CAPITAL = re.compile(r"(?:[—–:|-]\s*|\s)(RESOLVED|ACCEPTED|DEFERRED|DROPPED|CLOSED)\W*$")
+
+
+def settled_as(text: str) -> State | None:
+    """The state that a cell or field says a gap is in, where that is no open one."""
+    said = bare(text).strip()
+    return next((name for name, words in _STATES.items() if words.match(said)), None)
+
+
+def state_marked(title: str) -> tuple[State | None, str]:
+    """A state that an item is marked with, "[RESOLVED]" or "… - DEFERRED", and the item without the mark."""
+    for pattern in (_MARKED, _CAPITAL):
+        if found := pattern.search(title):
+            rest = (title[: found.start()] + " " + title[found.end() :]).strip(" —–:|-")
+            return settled_as(found[1]), rest or title
+    return None, title
 
 
 def with_field(found: Found, key: str, value: str) -> Found | None:
@@ -99,6 +132,12 @@ def with_field(found: Found, key: str, value: str) -> Found | None:
             return found._replace(about=named[1].strip(" ,–")) if named else None
         case "area" | "category":
             return found._replace(area=area_of(said))
+        case "state" | "status":
+            replaced = said.lower() if said.lower() in ("split", "merged") else ""
+            return found._replace(state=settled_as(said), replaced=replaced)
+        case "how":
+            into = tuple(gaps_in(said.partition("into ")[2].partition(":")[0])) if found.replaced else ()
+            return found._replace(why=clip(said, TITLE), into=into)
         case _:
             return None
 

@@ -171,6 +171,8 @@ class Ledger:
         self.put(gap)
         gap = self._compared(gap)
         self._remember(gap)
+        if found.state is not None and is_open(gap) and origin.by == "person":  # an agent's word settles nothing
+            return self.move(gap, found.state, origin.by, found.why or f"settled before, as {origin.file} says")
         if is_open(gap) and self.book.scope == "blocking" and not gap.blocking:
             gap = self.move(gap, "deferred", "the narrowed scope", "raised while only blocking gaps are worked on")
         return gap
@@ -198,6 +200,21 @@ class Ledger:
     def _alike(self, gap: Gap, other: Gap, why: str) -> None:
         text = f"{gap.id} “{clip(gap.title, 80)}” looks like {other.id} “{clip(other.title, 80)}”: {why}."
         self.book.similar.append(Similar(gap.id, other.id, why, text))
+
+    def restore(self, found: list[Found], origin: Origin) -> None:
+        """What a list of our own says was replaced: merged gaps live on in another, split ones in their parts."""
+        for one in found:
+            gap = self.book.gaps.get(tidy(one.id)) if one.id and one.into else None
+            others = [other for name in one.into if (other := self.find(name)) and gap and other.id != gap.id]
+            if gap is None or not others or not is_open(gap):
+                continue
+            if one.replaced == "merged":
+                self.merge(gap, others[0], origin.by, "as the list says")
+            else:
+                for other in others:
+                    self.put(replace(other, parent=gap.id))
+                names = tuple(other.id for other in others)
+                self.move(replace(gap, children=names), "split", origin.by, "into " + ", ".join(names))
 
     def merge(self, gap: Gap, into: Gap, by: str, why: str) -> Gap:
         """`gap` lives on in `into`, which takes the graver rating and waits for what either waited for."""

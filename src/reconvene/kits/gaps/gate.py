@@ -6,10 +6,10 @@ Whether the file is there, long enough and has its headings was asked before. It
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from reconvene.core.extensions import Objection
-from reconvene.kits.gaps.applying import approves_all, taken_up
+from reconvene.kits.gaps.applying import about_gaps, approves_all, in_force, taken_up
 from reconvene.kits.gaps.endings import waiting
 from reconvene.kits.gaps.found import Found
 from reconvene.kits.gaps.gap_ids import GAP, canonical, gaps_in, issues_in
@@ -17,7 +17,7 @@ from reconvene.kits.gaps.gap_states import Ledger
 from reconvene.kits.gaps.likeness import normal, share_words
 from reconvene.kits.gaps.lists import gaps_listed, says_none
 from reconvene.kits.gaps.markdown import clip
-from reconvene.kits.gaps.outputs import Proposals, Review
+from reconvene.kits.gaps.outputs import OF_ALL, Proposals, Review
 from reconvene.kits.gaps.proposals import proposals_in
 from reconvene.kits.gaps.records import Book, is_open
 from reconvene.kits.gaps.review import review_in
@@ -64,7 +64,7 @@ def _introduced(output: Proposals) -> list[Found]:
 
 
 def _unknown(
-    ledger: Ledger, named: Iterable[tuple[str, str]], introduced: Iterable[Found], *, any_id: bool = True
+    ledger: Ledger, named: Sequence[tuple[str, str]], introduced: Iterable[Found], *, any_id: bool = True
 ) -> Objection | None:
     """`named`: ids, each with the title beside it. Without `any_id` only those count that look like a gap's."""
     new = {canonical(one.id) for one in introduced if one.id}
@@ -74,7 +74,8 @@ def _unknown(
             near = ledger.unknown(name, title)
             if near or any_id or GAP.match(name):  # "SHA-256 - APPROVED" judges something else
                 wrong.append(f"{name} (did you mean {near}?)" if near else name)
-    if not wrong:
+    known = any(ledger.find(name) is not None or canonical(name) in new for name, _ in named)
+    if not wrong or known:  # what is said of a known gap counts; the rest is noticed
         return None
     names = ", ".join(dict.fromkeys(wrong))
     return Objection("UNKNOWN_GAP", f"{names} not known. Keep the ids exactly as they are listed in the status.")
@@ -121,29 +122,47 @@ def _ignored(book: Book, output: Proposals) -> Objection | None:
     return Objection("DECISION_IGNORED", why)
 
 
-def wrong_with_review(book: Book, text: str, proposed: str | None, round: int) -> Objection | None:
-    output = review_in(text, round)
+def wrong_with_review(
+    book: Book, text: str, proposed: str | None, round: int, rulings: bool = False
+) -> Objection | None:
+    """`rulings`: what the person decided must be spoken to, one by one."""
+    output = review_in(text, round, about_gaps(book, round))
     engineer = proposals_in(proposed, round) if proposed else Proposals()
     names = [one.gap for one in engineer.resolutions if one.gap]
     listed = ", ".join(dict.fromkeys(names[:12])) or "each gap that was addressed"
     words = len(re.findall(r"\w+", output.said))
+    own = [one for one in output.verdicts if one.quote != OF_ALL]
+    empty = not (own or output.issues or output.new)
     if words == 0:
         why = f"there is no review. Give a verdict for {listed}, or list the checks you made and APPROVE."
         return Objection("EMPTY_REVIEW", why)
     if approves_all(output):
-        return None
-    if output.empty and output.overall == "APPROVE" and not output.checks:
+        return _unruled(book, output, round) if rulings else None
+    if empty and output.overall == "APPROVE" and not output.checks:
         why = f"everything is approved without a word on what was checked. Give a verdict for {listed}"
         return Objection("ONE_WORD", f"{why}, and list the checks you made as `- [x] …`.")
-    if output.empty and words <= _A_WORD and output.overall == "NONE":
+    if empty and words <= _A_WORD and output.overall == "NONE":
         why = f"{words} words are no review. Give a verdict for {listed}, and list your checks."
         return Objection("EMPTY_REVIEW", why)
-    judged = [(one.gap, "") for one in output.verdicts]
+    judged = [(one.gap, "") for one in own]
     return (
         _uncited(book, output, engineer, listed, round)
-        or _unjudged(output, listed)
+        or _unjudged(output, listed, rulings)
         or _unknown(Ledger(book, 0), judged, [*_introduced(engineer), *output.new], any_id=False)
+        or (_unruled(book, output, round) if rulings else None)
     )
+
+
+def _unruled(book: Book, output: Review, round: int) -> Objection | None:
+    """Rulings and answers of the person on gaps that were proposed now, of which the review says nothing."""
+    said = {one.id for one in output.rulings}
+    missing = [one for one in in_force(book, round) if not said & {one.id, one.issue}]
+    if not missing:
+        return None
+    told = "; ".join(f"{one.id} ({one.issue or one.gap}): {clip(one.decision, 100)}" for one in missing)
+    form = "`- D-001: FOLLOWED` or `- D-001: NOT FOLLOWED - which way the proposal goes instead`"
+    why = f"a person decided, and the review does not say whether the proposal follows it ({told}). Under `### Rulings` write {form}."
+    return Objection("RULING_NOT_CHECKED", why)
 
 
 def _uncited(book: Book, output: Review, engineer: Proposals, listed: str, round: int) -> Objection | None:
@@ -158,9 +177,9 @@ def _uncited(book: Book, output: Review, engineer: Proposals, listed: str, round
     return Objection("NO_CITATION", why)
 
 
-def _unjudged(output: Review, listed: str) -> Objection | None:
+def _unjudged(output: Review, listed: str, by_contract: bool) -> Objection | None:
     if output.verdicts or output.overall != "NONE":
         return None
     form = "`1. <id>: <name> - **APPROVED**` (or **APPROVED with note**, **needs revision**, **rejected**)"
     why = f"no verdict could be read. For each of {listed} write {form}, and APPROVE or REVISE overall."
-    return Objection("NO_VERDICT", why)
+    return Objection("WRONG_FORMAT" if by_contract else "NO_VERDICT", why)

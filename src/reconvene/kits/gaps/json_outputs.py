@@ -5,6 +5,7 @@ Names of keys are taken leniently, meanings strictly. It must not know which gap
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 
 import msgspec
@@ -13,9 +14,20 @@ from reconvene.kits.gaps.found import NOTHING, Found, gap_of_fields, id_first, i
 from reconvene.kits.gaps.gap_ids import ISSUE, issue_named, issues_in
 from reconvene.kits.gaps.likeness import digest
 from reconvene.kits.gaps.markdown import bare, clip
-from reconvene.kits.gaps.outputs import Answer, Judged, Proposals, Raised, Resolution, Review, answer_of, first_of
+from reconvene.kits.gaps.cues import issue_state
+from reconvene.kits.gaps.outputs import (
+    Answer,
+    Judged,
+    Proposals,
+    Raised,
+    Resolution,
+    Review,
+    Ruled,
+    answer_of,
+    first_of,
+)
 from reconvene.kits.gaps.records import TEXT, TITLE
-from reconvene.kits.gaps.verdicts import OVERALL_KEYS, overall, phrase
+from reconvene.kits.gaps.verdicts import OVERALL_KEYS, opinion, overall, phrase
 from reconvene.kits.gaps.verdicts import decided as settled
 from reconvene.kits.gaps.vocabulary import Overall, severity_named
 
@@ -33,6 +45,21 @@ def as_json(text: str) -> object | None:
     except (msgspec.DecodeError, RecursionError):
         return None
     return value if isinstance(value, (list, dict)) else None
+
+
+_BLOCK = re.compile(
+    r"^[ \t]*(`{3,}|~{3,})[ \t]*(?:json5?|javascript)?[ \t]*\n(.*?)^[ \t]*\1[ \t]*$", re.MULTILINE | re.DOTALL
+)
+_REVIEW_KEYS = ("verdict", "issue", "new_gaps", "newgaps", "new gaps", "rulings", "overall")
+
+
+def closing_json(text: str) -> object | None:
+    """The last fenced block that is a review as JSON; None where there is none."""
+    for block in reversed(list(_BLOCK.finditer(text.replace("\r\n", "\n")))):
+        value = as_json(block[2])
+        if isinstance(value, Mapping) and any(str(key).lower().startswith(_REVIEW_KEYS) for key in value):
+            return value
+    return None
 
 
 def gaps_of(value: object) -> Iterator[Found]:
@@ -117,12 +144,13 @@ def _solution_of_json(item: Mapping[str, object]) -> Resolution | None:
         tuple(_gaps(lists.get("new gaps introduced") or lists.get("new gaps") or [])),
         tuple(_gaps(lists.get("split into") or lists.get("split") or [])),
         "\n".join(said.values()),
+        solution,
     )
 
 
 def review_of(value: object, text: str, round: int) -> Review:
     source = value if isinstance(value, Mapping) else {"verdicts": value}
-    verdicts, issues = [], []
+    verdicts, issues, rulings = [], [], []
     new: list[Found] = []
     checks: list[tuple[str, bool]] = []
     decided: list[Overall] = []
@@ -130,32 +158,76 @@ def review_of(value: object, text: str, round: int) -> Review:
         name = str(key).lower()
         if isinstance(inner, str) and OVERALL_KEYS.match(name.replace("_", " ")):
             decided.append(overall(phrase(inner)))
-        for item in inner if isinstance(inner, list) else []:
+        for item in _entries(inner):
             if "new" in name:
                 new += _gaps([item])
             elif "check" in name:
-                told = item.get("text", "") if isinstance(item, Mapping) else item
-                checks.append((clip(str(told), TITLE), True))
+                checks.append(_check(item))
+            elif "ruling" in name or "decision" in name:
+                rulings += [ruled] if isinstance(item, Mapping) and (ruled := _ruled_of_json(item, round)) else []
             elif isinstance(item, Mapping):
                 issues += [issue] if (issue := _issue_of_json(item, name, round)) else []
-                verdicts += [judged] if (judged := _judged_of_json(item)) else []
-    return Review(tuple(verdicts), tuple(issues), tuple(new), tuple(checks), settled(decided), text)
+                verdicts += [judged] if "issue" not in name and (judged := _judged_of_json(item)) else []
+    return Review(
+        tuple(verdicts), tuple(issues), tuple(new), tuple(checks), settled(decided), text, rulings=tuple(rulings)
+    )
+
+
+def _entries(inner: object) -> list[object]:
+    """A list as it is; an object by id as a list of objects that name it: {"GAP-A-001": "APPROVED"}."""
+    if isinstance(inner, list):
+        return inner
+    if not isinstance(inner, Mapping):
+        return []
+    made: list[object] = []
+    for key, one in inner.items():
+        told = dict(one) if isinstance(one, Mapping) else {"verdict": one, "text": one}
+        made.append({"id": str(key), **told})
+    return made
+
+
+def _check(item: object) -> tuple[str, bool]:
+    if not isinstance(item, Mapping):
+        return clip(str(item), TITLE), True
+    done = item.get("done", item.get("passed", item.get("ok", True)))
+    said = next((str(item[key]) for key in ("text", "check", "name", "id") if item.get(key)), "")
+    return clip(said, TITLE), done not in (False, "no", "false", "failed")
 
 
 def _judged_of_json(item: Mapping[str, object]) -> Judged | None:
     said = _texts(item)
     name, _ = id_first(first_of(said, "gap", "gap id", "id"))
-    verdict = phrase(first_of(said, "verdict", "status", "decision"))
-    return Judged(name, verdict, clip(said.get("note", said.get("notes", "")), TEXT), 0) if name and verdict else None
+    found = opinion(first_of(said, "verdict", "status", "decision", "state"))
+    if not name or found is None:
+        return None
+    note = clip(first_of(said, "note", "notes", "why", "reason", "comment"), TEXT)
+    return Judged(name, found.verdict, note, 0, found.doubt)
+
+
+def _ruled_of_json(item: Mapping[str, object], round: int) -> Ruled | None:
+    said = _texts(item)
+    name = first_of(said, "id", "ruling", "decision", "issue").strip().upper()
+    issue = ISSUE.match(name)
+    followed = item.get("followed", item.get("follows", item.get("verdict")))
+    if not name or followed is None:
+        return None
+    yes = followed is True or (
+        isinstance(followed, str) and re.match(r"(?:yes|followed|follows|true)", followed.strip(), re.I)
+    )
+    why = first_of(said, "why", "reason", "note") or (followed if isinstance(followed, str) and not yes else "")
+    return Ruled(issue_named(issue, round) if issue else name, bool(yes), clip(str(why), TITLE))
 
 
 def _issue_of_json(item: Mapping[str, object], key: str, round: int) -> Raised | None:
     said = _texts(item)
-    match = ISSUE.match(said.get("id", said.get("issue", "")))
-    text = first_of(said, "text", "description", "concern", "title")
+    match = ISSUE.match(first_of(said, "id", "issue", "issue id"))
+    text = first_of(said, "text", "description", "concern", "title", "summary", "problem") or (
+        match[0] if match else ""
+    )
     if (match is None and "issue" not in key) or not text:
         return None
     gap, _ = id_first(first_of(said, "gap", "gap id"))
     name = issue_named(match, round) if match else ""
     title = said.get("title") or text
-    return Raised(name, gap, severity_named(said.get("severity", "")), clip(title, 80), clip(text, TEXT), "")
+    state = issue_state(first_of(said, "state", "status")) or "open"
+    return Raised(name, gap, severity_named(said.get("severity", "")), clip(title, 80), clip(text, TEXT), "", state)

@@ -11,26 +11,30 @@ from reconvene.core.facts.book import Book
 from reconvene.core.facts.state import RunState
 from reconvene.core.working.tracking import kept
 from reconvene.kits.gaps import lives, tracker
+from reconvene.kits.gaps.asked_once import one_meaning, rated
 from reconvene.kits.gaps.records import opened
 from reconvene.kits.gaps.view import schema
 
 
 class GapTracker:
-    expressions: Mapping[str, str] = {"given": "", "spec": "", "stall": "2", "explosion": "2"}
-    outputs = ("found", "proposals", "review")
+    expressions: Mapping[str, str] = {
+        **dict.fromkeys(("given", "spec", "identity", "patience", "rulings", "said", "final"), ""),
+        **dict.fromkeys(("stall", "explosion"), "2"),
+    }
+    outputs = ("found", "proposals", "review", "worked")
+    documents = ("text",)
 
     def schema(self) -> object:
         return schema()
 
     def track(self, before: object, seen: Seen) -> object:
-        config = tracker.Config(_number(seen, "stall"), _number(seen, "explosion"))
-        return tracker.track(before, _sources(seen), config)
+        return tracker.track(before, _sources(seen), _config(seen))
 
     def objection(self, before: object, role: str, text: str, seen: Seen) -> Objection | None:
         sources = _sources(seen)
         # Worked out here, not read: before its first step closes, a round has not taken in the list that it was given.
         value = tracker.track(before, sources, tracker.Config())
-        return tracker.wrong_with(value, role, text, sources)
+        return tracker.wrong_with(value, role, text, sources, _config(seen))
 
     def facts(self, value: object, round: int) -> Mapping[str, object]:
         return msgspec.structs.asdict(lives.facts_of(opened(value), round))
@@ -51,12 +55,25 @@ def _sources(seen: Seen) -> tracker.Sources:
         closed=seen.closed,
         proposals_file=seen.files.get("proposals", ""),
         review_file=seen.files.get("review", ""),
+        text=text if isinstance(text := seen.given.get("text"), str) else None,
+        said=said if isinstance(said := seen.given.get("said"), str) else "",
+        final=seen.given.get("final") is True,
     )
 
 
-def _number(seen: Seen, key: str) -> int:
+def _config(seen: Seen) -> tracker.Config:
+    return tracker.Config(
+        stall=_number(seen, "stall", 2),
+        explosion=_number(seen, "explosion", 2),
+        identity=seen.given.get("identity") is not False,
+        patience=_number(seen, "patience", 1),
+        rulings=seen.given.get("rulings") is True,
+    )
+
+
+def _number(seen: Seen, key: str, otherwise: int) -> int:
     found = seen.given.get(key)
-    return int(found) if isinstance(found, int | float) else 2
+    return int(found) if isinstance(found, int | float) and not isinstance(found, bool) else otherwise
 
 
 class GapRow(msgspec.Struct, frozen=True):
@@ -80,4 +97,13 @@ def gap_rows(state: RunState, book: Book) -> list[GapRow]:
     ]
 
 
-KIT = Kit("gaps", tracker=GapTracker(), views={"gaps": View("every gap that the run follows", gap_rows)})
+KIT = Kit(
+    "gaps",
+    tracker=GapTracker(),
+    gates={"one_meaning": one_meaning, "rated": rated},
+    asks={
+        "one_meaning": "if it approves a gap and raises a HIGH or CRITICAL issue on it;",
+        "rated": "if it opens a gap and does not say how grave it is;",
+    },
+    views={"gaps": View("every gap that the run follows", gap_rows)},
+)

@@ -10,17 +10,22 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from itertools import takewhile
 
-from reconvene.kits.gaps.found import NOTHING, Found, gap_of_fields, id_first, item_of, with_field
+from reconvene.kits.gaps.found import NOTHING, Found, gap_of_fields, id_first, item_of, settled_as, with_field
 from reconvene.kits.gaps.gap_ids import area_of
 from reconvene.kits.gaps.json_outputs import as_json, gaps_of
 from reconvene.kits.gaps.markdown import Line, bare, bullet, cells, clip, field, heading, is_rule, read, rows, span
 from reconvene.kits.gaps.outputs import PARSED
 from reconvene.kits.gaps.records import TEXT, TITLE
-from reconvene.kits.gaps.vocabulary import Severity, blocking_marked, rating, severity_named
+from reconvene.kits.gaps.vocabulary import Severity, State, blocking_marked, rating, severity_named
 
 _SAYS_NONE = re.compile(
     r"\bno (?:new |open |further |remaining |more |other |additional |known )*gaps\b|\bfree of gaps\b|\bzero gaps\b"
     r"|\bgaps?(?: found| identified)?:? *(?:\*\*)? *(?:none|0)\b",
+    re.IGNORECASE,
+)
+_OTHERWISE = re.compile(
+    r"(?:convergence|metrics?|statistics|by weight|merged|errors?|summary|gap summary|round \d+|session complete|known limitations?"
+    r"|decisions?|output|final specification|finding gaps)\b",
     re.IGNORECASE,
 )
 _ABOUT_GAPS = re.compile(r"\bgaps?\b|open questions?|\bunclear\b|\bmissing\b|findings?", re.IGNORECASE)
@@ -68,6 +73,9 @@ class _Walk:
         self._blocking: bool | None = None
         self._about = plain
         self._current = -1
+        self._above: list[tuple[int, Severity | None, bool | None, State | None]] = []
+        self._state: State | None = None
+        self._other = False  # below a heading about something else than gaps, such as convergence
         self._indent = 0
         self._by_heading = False
         self._none = False  # a list that says "None." raises no paragraph below it
@@ -89,23 +97,38 @@ class _Walk:
                 self._row(line, row.cells)
         elif item := bullet(line):
             self._bullet(line, item.text, item.indent)
+            if item.checked and self._current >= 0 and self._made[self._current][0].lines == str(line.number):
+                self._settle("resolved")
         else:
             self._words(line)
 
+    def _settle(self, state: State) -> None:
+        found, counts = self._made[self._current]
+        self._made[self._current] = (found._replace(state=found.state or state), counts)
+
     def _heading(self, line: Line, title: str) -> None:
+        head = heading(line)
+        level = head[0] if head else 0
         name, rest = id_first(title)
         self._current = -1
+        if not name:
+            self._other = _OTHERWISE.match(title) is not None
+            self._above = [one for one in self._above if one[0] < level]
         if name:
             self._start(line, name, rest, by_heading=True)
             return
         self._area = area_of(title)
-        self._severity = severity_named(title) or rating(title).severity
-        self._blocking = blocking_marked(title)
+        own = severity_named(title) or rating(title).severity
+        self._above.append((level, own, blocking_marked(title), settled_as(title)))
+        # What a heading says holds for all that stands under it, also under smaller headings.
+        self._severity = next((one[1] for one in reversed(self._above) if one[1]), None)
+        self._blocking = next((one[2] for one in reversed(self._above) if one[2] is not None), None)
+        self._state = next((one[3] for one in reversed(self._above) if one[3]), None)
         self._about = self._plain or _ABOUT_GAPS.search(title) is not None
 
     def _row(self, line: Line, row: Mapping[str, str]) -> None:
         found = gap_of_fields({bare(key): bare(value) for key, value in row.items()}, str(line.number))
-        if found is not None:
+        if found is not None and (found.id or not (self._other or _is_metrics(row))):
             self._made.append((self._placed(found), self._about or any("gap" in key for key in row)))
         self._current = -1
 
@@ -131,6 +154,8 @@ class _Walk:
     def _start(self, line: Line, name: str, title: str, *, by_heading: bool) -> None:
         self._by_heading = by_heading
         self._current = -1
+        if self._other and not self._strict and not self._plain:
+            return  # "- GAP-A-001 is the same as …" below "Merged", a limitation, an error: said of a gap that is listed
         if not name and (NOTHING.match(title) or not re.search(r"\w", title)):
             self._none = self._plain
             return
@@ -141,6 +166,7 @@ class _Walk:
         return found._replace(
             area=found.area or self._area,
             severity=found.severity or self._severity,
+            state=found.state or self._state,
             blocking=self._blocking if found.blocking is None else found.blocking,
         )
 
@@ -155,6 +181,13 @@ class _Walk:
             detail = clip(f"{grown.detail} {bare(text)}", TEXT)
             taken = grown._replace(title=title, detail=detail)
         self._made[self._current] = (taken, counts)
+
+
+def _is_metrics(row: Mapping[str, str]) -> bool:
+    """A table that counts (severity and number, round and net) lists no gaps."""
+    counted = sum(bool(re.fullmatch(r"[-+−]?\d+(?:[.,]\d+)?\s*%?", bare(value))) for value in row.values())
+    named = any(re.search(r"count|number|total|net|start|metric|weight|rounds?$|anzahl", key) for key in row)
+    return counted > 0 and (named or counted * 2 >= len(row))
 
 
 def _plain_lines(lines: list[Line]) -> list[Found]:

@@ -161,6 +161,13 @@ def field(text: str) -> tuple[str, str] | None:
     return (" ".join(found[1].lower().split()), found[2].strip()) if found else None
 
 
+def field_like(text: str) -> bool:
+    """A line that opens with a key in bold, or with one of few words before its colon."""
+    return bool(
+        re.match(r"[ \t]*(?:\*\*|__)?[A-Z][\w /-]{0,40}(?: \([^()]{1,20}\))?(?:\*\*|__)?:(?:\*\*|__)?[ \t]+\S", text)
+    )
+
+
 def cells(line: Line) -> list[str] | None:
     """The cells of a table's row; None for a line that is none."""
     text = line.text.strip()

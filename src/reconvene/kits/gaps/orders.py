@@ -10,13 +10,15 @@ from collections.abc import Callable, Mapping
 
 from msgspec.structs import replace
 
-from reconvene.kits.gaps.conflicts import ANSWER, FALSE_ALARM, WAIVE
+from reconvene.kits.gaps.conflicts import ANSWER, FALSE_ALARM, HOLD, LET, WAIVE
 from reconvene.kits.gaps.convergence import CONVERGING
+from reconvene.kits.gaps.editing import Editor
 from reconvene.kits.gaps.endings import blocking, why_not_accept
 from reconvene.kits.gaps.gap_ids import canonical, gaps_in, tidy
 from reconvene.kits.gaps.gap_states import Ledger
+from reconvene.kits.gaps.likeness import digest
 from reconvene.kits.gaps.markdown import clip
-from reconvene.kits.gaps.records import TEXT, Book, Conflict, Decision, Gap, IssueState, Kind, Redo, Similar, is_open
+from reconvene.kits.gaps.records import TEXT, Book, Conflict, Decision, Gap, IssueState, Kind, Redo, Similar, is_open, plain
 from reconvene.kits.gaps.vocabulary import State
 
 _TOLD: dict[Kind, str] = {
@@ -24,6 +26,7 @@ _TOLD: dict[Kind, str] = {
     "silence": "The engineer passed over {0.issue}",
     "unchanged": "The section criticised in {0.issue} came back unchanged",
     "deflection": "{0.issue} was answered without a position",
+    "disobeyed": "The proposal follows another way than was decided on {0.title}",
 }
 
 
@@ -42,12 +45,15 @@ class Clerk:
         work: dict[str, Callable[[object], None]] = {
             "rulings": self._rulings,
             "answers": self._answers,
+            "readings": self._readings,
             "similar": self._similar,
+            "list": self._list,
             "reopen": self._reopen,
             "defer": self._defer,
             "accept": self._accept,
             "scope": self._scope,
             "accept_complexity": self._accept_complexity,
+            "looked": self._looked,
             "redo": self._redo,
             "complete": self._complete,
         }
@@ -113,6 +119,9 @@ class Clerk:
             del self._book.conflicts[conflict.id]
 
     def _rule(self, conflict: Conflict, ruling: str) -> None:
+        if conflict.kind == "disobeyed":
+            self._rule_again(conflict, ruling)
+            return
         issue = self._book.issues.get(conflict.issue)
         if issue is not None:
             states: dict[str, IssueState] = {WAIVE: "waived", FALSE_ALARM: "false alarm", ANSWER: "open"}
@@ -121,6 +130,46 @@ class Clerk:
             self._book.issues[issue.id] = replace(issue, state=state, answer=answer)
         due = ruling not in (WAIVE, FALSE_ALARM)
         self._log(f"{conflict.issue} - {conflict.title}", ruling, conflict.gap, conflict, due=due)
+
+    def _rule_again(self, conflict: Conflict, ruling: str) -> None:
+        """On a decision that was not followed: hold to it, let the proposal stand, or another one in its place."""
+        same = [one for one in self._book.decisions if conflict.id in (one.issue, one.id) and one.followed is False]
+        first = same[-1] if same else None
+        self._book.decisions = [
+            replace(one, due=False, obeyed=None) if one in same else one for one in self._book.decisions
+        ]
+        held = first.decision if first is not None and ruling == HOLD else ruling
+        self._log(f"{conflict.id} - {conflict.title}", held, conflict.gap, conflict, due=ruling != LET)
+
+    def _readings(self, orders: object) -> None:
+        """Verdicts that could be read in two ways, as the person reads them."""
+        for name, said in self._each(orders, "readings"):
+            reading = next((one for one in self._book.readings if tidy(name) in (one.id, one.gap)), None)
+            gap = self._ledger.find(reading.gap) if reading else None
+            if reading is None or gap is None or not is_open(gap):
+                self._refuse(f"{clip(name, 40)} was read without a doubt.")
+                continue
+            meant = str(said).strip().lower()
+            state: State = {"approved": "resolved", "no verdict": "proposed"}.get(meant, "needs revision")  # type: ignore[assignment]
+            if gap.state != state:
+                cleared = replace(gap, question="", rejections=0) if state == "resolved" else gap
+                self._ledger.move(cleared, state, self._by, f"the verdict is read as “{clip(meant, 40)}”")
+            self._log(f"{gap.id} - {reading.doubt}", f"the verdict is read as “{clip(meant, 40)}”", gap.id)
+            self._book.readings.remove(reading)
+        if not self._book.open() and self._book.verdict == "APPROVE" and self._book.rounds:
+            self._book.outcome = self._book.outcome or "COMPLETE"
+
+    def _list(self, order: object) -> None:
+        """The person's own changes to the list, line by line."""
+        aside = set()
+        for done in Editor(self._ledger, self._by).all(order):
+            if done.refused:
+                self._refuse(done.refused)
+                continue
+            self._log(f"{done.gap} - {done.title}", done.decision, done.gap)
+            gap = self._book.gaps.get(done.gap)
+            aside |= {done.gap} if gap is not None and not is_open(gap) else set()
+        self._settled(aside)
 
     def _answers(self, orders: object) -> None:
         for name, said in self._each(orders, "answers"):
@@ -183,7 +232,10 @@ class Clerk:
             self._ledger.move(gap, state, self._by, why)
             if each:
                 self._log(f"{gap.id} - {gap.title}", each, gap.id)
-        aside, book = {gap.id for gap in gaps}, self._book
+        self._settled({gap.id for gap in gaps})
+
+    def _settled(self, aside: set[str]) -> None:
+        book = self._book
         book.conflicts = {name: one for name, one in book.conflicts.items() if one.gap not in aside}
         book.decisions = [replace(one, due=one.due and one.gap not in aside) for one in book.decisions]
 
@@ -208,6 +260,19 @@ class Clerk:
         self._book.state = CONVERGING
         self._book.warning = None
         self._log("Convergence", "the complexity is accepted; the stall counter starts again")
+
+    def _looked(self, order: object) -> None:
+        """The person has looked at the text themselves, and says of each thing that was not found: it is in it."""
+        spec = self._book.spec or {}
+        missing = [str(one["id"]) for one in plain_list(spec.get("missing"))]
+        seen = {tidy(name) for name, _ in self._each(order, "looked")}
+        left = [name for name in missing if name not in seen]
+        if left or not spec.get("changed"):
+            told = f"{', '.join(left)} not found in the text, and not confirmed" if left else "it is still the draft"
+            self._refuse(f"The specification is not taken as it is: {told}.")
+            return
+        self._book.looked = digest(str(spec.get("text", "")))
+        self._log("The specification", f"taken as it is, after a look of their own: {', '.join(missing) or 'all of it'}")
 
     def _redo(self, order: object) -> None:
         told = order if isinstance(order, Mapping) else {"reason": order}
@@ -246,6 +311,11 @@ def _option(conflict: Conflict, said: str) -> str:
         if wanted == option.lower() or (len(wanted) <= 2 and option.lower().startswith(wanted.rstrip(":.") + ":")):
             return option
     return ANSWER if conflict.kind != "explicit" and wanted in ("answer", "answered") else said.strip()
+
+
+def plain_list(value: object) -> list[Mapping[str, object]]:
+    items = plain(value)
+    return [one for one in items if isinstance(one, Mapping)] if isinstance(items, list) else []
 
 
 def _ids(words: str, book: Book) -> list[str]:

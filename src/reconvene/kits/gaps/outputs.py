@@ -34,6 +34,7 @@ class Resolution(NamedTuple):
     new: tuple[Found, ...] = ()
     parts: tuple[Found, ...] = ()  # a split
     body: str = ""  # without examples
+    solution: str = ""  # the rules alone, whole
 
 
 class Answer(NamedTuple):
@@ -75,15 +76,22 @@ class Proposals(NamedTuple):
         return not (self.resolutions or self.answers or self.new)
 
 
+OF_ALL = "said of all"
+
+
 class Judged(NamedTuple):
+    """A verdict on a gap. `doubt`: why it can be read otherwise; "" = it cannot."""
+
     gap: str
     verdict: Verdict
     note: str
     line: int
+    doubt: str = ""
+    quote: str = ""  # the line itself
 
 
 class Raised(NamedTuple):
-    """An issue. `id` "" = it has none yet; `gap` "" = it does not say which."""
+    """An issue. `id` "" = it has none yet; `gap` "" = it does not say which. `state`: as it is reported."""
 
     id: str
     gap: str
@@ -91,6 +99,24 @@ class Raised(NamedTuple):
     title: str
     text: str
     lines: str
+    state: Literal["open", "resolved"] = "open"
+
+
+class Ruled(NamedTuple):
+    """What the reviewer says of a person's decision: whether the proposal follows it."""
+
+    id: str  # of the decision or of its issue
+    followed: bool
+    why: str
+    line: int = 0
+
+
+class Differs(NamedTuple):
+    """Something that the text and its JSON block say differently; "" = it says nothing of it."""
+
+    what: str
+    text: str
+    block: str
 
 
 class Rated(NamedTuple):
@@ -110,6 +136,9 @@ class Review(NamedTuple):
     said: str = ""  # all prose
     rated: tuple[Rated, ...] = ()
     file: str = ""  # where people find it
+    rulings: tuple[Ruled, ...] = ()
+    differs: tuple[Differs, ...] = ()
+    covers: bool = False  # it gives one verdict for all
 
     @property
     def empty(self) -> bool:

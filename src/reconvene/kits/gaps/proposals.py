@@ -105,7 +105,15 @@ def _resolution(part: md.Section, name: str, title: str) -> Resolution:
         tuple(new),
         tuple(split),
         md.prose(part.lines),
+        md.prose(solution.lines if solution else _rules(part, inner)),
     )
+
+
+def _rules(part: md.Section, inner: list[md.Section]) -> list[md.Line]:
+    """A section without the parts that are no rules: examples, trade-offs, new gaps, and its fields."""
+    aside = [one for one in inner if re.match(r"examples?|trade|new gaps|split|pros|cons", one.title, re.IGNORECASE)]
+    skip = md.within([(one.start, one.end) for one in aside], [line.number for line in part.lines])
+    return [line for line in part.lines if line.number not in skip and not md.field(line.text)]
 
 
 def _split_inline(said: str) -> list[Found]:

@@ -13,7 +13,7 @@ from msgspec import Struct
 from msgspec.structs import fields, replace
 
 from reconvene.kits.gaps.markdown import clip
-from reconvene.kits.gaps.vocabulary import OPEN, ORDER, Severity, State
+from reconvene.kits.gaps.vocabulary import OPEN, ORDER, Severity, State, Verdict
 
 TEXT = 600  # characters kept of what somebody wrote
 TITLE = 200
@@ -33,6 +33,16 @@ class Proposal(Struct, frozen=True):
     digest: str
     where: str
     quote: str
+    marks: tuple[str, ...] = ()  # names and figures of the solution
+    words: tuple[str, ...] = ()  # its words of substance
+
+
+class Worked(Struct, frozen=True):
+    """Where the specification holds a gap's solution, and what it was found by."""
+
+    lines: str
+    marks: tuple[str, ...] = ()
+    words: tuple[str, ...] = ()
 
 
 class Gap(Struct, frozen=True):
@@ -58,6 +68,7 @@ class Gap(Struct, frozen=True):
     merged: tuple[str, ...] = ()
     into: str = ""
     proposal: Proposal | None = None
+    worked: Worked | None = None  # None = it is not in the specification
     history: tuple[Moved, ...] = ()
 
 
@@ -88,7 +99,7 @@ class Choice(Struct, frozen=True):
     tradeoff: str
 
 
-Kind = Literal["explicit", "silence", "unchanged", "deflection"]
+Kind = Literal["explicit", "silence", "unchanged", "deflection", "disobeyed"]
 
 
 class Conflict(Struct, frozen=True):
@@ -106,6 +117,21 @@ class Conflict(Struct, frozen=True):
     table: tuple[Choice, ...]
     reading: Literal["oversight", "disagreement"]
     evidence: str
+    other: bool = True  # a ruling in the person's own words is taken, too
+
+
+class Reading(Struct, frozen=True):
+    """A verdict that can be read otherwise: "I read it so". The person corrects it."""
+
+    id: str
+    gap: str
+    text: str
+    read: Verdict
+    doubt: str
+    where: str
+    quote: str
+    options: tuple[str, ...] = ("approved", "needs revision", "rejected", "no verdict")
+    recommended: str = ""
 
 
 class Decision(Struct, frozen=True):
@@ -121,6 +147,8 @@ class Decision(Struct, frozen=True):
     rationale: str = ""
     due: bool = False  # the next engineer output must take it up
     obeyed: bool | None = None
+    followed: bool | None = None  # what the reviewer says of the proposal; None = nothing yet
+    worked: str = ""  # lines of the specification that hold it
 
 
 class Row(Struct, frozen=True):
@@ -198,6 +226,7 @@ class Book(Struct):
     errors: list[Noticed] = []
     checks: list[Check] = []
     redos: list[Redo] = []
+    readings: list[Reading] = []  # of this round's review
     read: list[str] = []  # digests of the lists of gaps already taken in
     state: str = "CONVERGING"
     stalled: int = 0
@@ -205,6 +234,8 @@ class Book(Struct):
     scope: str = "all"
     outcome: str = ""
     warning: dict[str, object] | None = None
+    spec: dict[str, object] | None = None  # the last look at the whole specification
+    looked: str = ""  # digest of a text that a person has looked at, and takes as it is
     adjustments: Redo | None = None
     empty: tuple[bool, bool] = (False, False)  # the engineer's, the reviewer's part of this round
     orders: dict[str, object] = {}

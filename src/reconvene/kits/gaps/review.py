@@ -1,286 +1,426 @@
 """The reviewer's output: verdicts per gap, issues, new gaps, severities put right, checks, and the overall verdict.
 
-Only a structured place gives a verdict (an item, a row, a heading or a field about that gap): a gap named in passing is
-not judged. It must not know which gaps exist.
+What stands in a place of its own (an item, a row, a heading, a field about that gap) goes before what a sentence says,
+and that before its mood, which is never certain. A gap named in passing is not judged. Fences and quotes are citations.
+Where the text ends with a JSON block, what the two say differently is kept, and neither is taken for certain.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from functools import lru_cache
 
+from reconvene.kits.gaps import cues
 from reconvene.kits.gaps import markdown as md
-from reconvene.kits.gaps.found import Found, id_first
-from reconvene.kits.gaps.gap_ids import ISSUE, gaps_in, issue_named
-from reconvene.kits.gaps.json_outputs import as_json, review_of
+from reconvene.kits.gaps.blocks import Block, blocks, told
+from reconvene.kits.gaps.found import Found
+from reconvene.kits.gaps.gap_ids import ISSUE, issue_named
+from reconvene.kits.gaps.json_outputs import as_json, closing_json, review_of
 from reconvene.kits.gaps.lists import listed_below
-from reconvene.kits.gaps.outputs import PARSED, Judged, Raised, Rated, Review, first_of
+from reconvene.kits.gaps.outputs import OF_ALL, PARSED, Judged, Review, Ruled
+from reconvene.kits.gaps.raising import Issues, as_rating, own_id, severity_said
 from reconvene.kits.gaps.records import TEXT, TITLE
-from reconvene.kits.gaps.verdicts import OVERALL_KEYS, decided, overall, phrase, verdict_in
-from reconvene.kits.gaps.vocabulary import Overall, Severity, Verdict, rating, severity_named
+from reconvene.kits.gaps.review_places import (
+    CHECKS, ISSUES, LEGEND, NEW, OVERALL, PRAISE, RATED, RULINGS, VERDICT, About, Head, Heads, verdict_key,
+)  # fmt: skip
+from reconvene.kits.gaps.two_forms import held_together
+from reconvene.kits.gaps.verdicts import APPROVALS, Opinion, decided, opinion, opinion_in, overall, sign
+from reconvene.kits.gaps.vocabulary import Overall, rating
 
-_NEW = re.compile(r"(?:new|further|additional|missed) gaps?\b", re.IGNORECASE)
-_ISSUES = re.compile(r"(?<!no )(?<!response to )\b(?:issues?|concerns?|problems?)\b(?! found: none)", re.IGNORECASE)
-_CHECKS = re.compile(r"\bchecks?\b|\bchecklist\b|\bchecked\b", re.IGNORECASE)
-_OVERALL = re.compile(r"(?:overall|final|recommendation|conclusion|verdict|decision)\b", re.IGNORECASE)
 _APPROVAL = re.compile(r"review\b.{0,80}[-—–:(]\s*(?:approval|approved?)\b", re.IGNORECASE)
-_VERDICT_KEYS = frozenset("verdict status decision assessment result recommendation outcome".split())
+_SEVERAL = re.compile(r"[;,]\s+(?:and )?(?=[*_`]*GAP-)", re.IGNORECASE)
 _NOTE_KEYS = re.compile(r"note|comment|suggestion|remark|reason|why|concern")
-_RATED = re.compile(
-    r"(?:severit(?:y|ies)|ratings?) (?:chang|revis|correct)|(?:changed|revised) severit|re-?rat", re.IGNORECASE
-)
-_RATING = re.compile(
-    r"[\s*_(]*(?:(?:critical|high|medium|low)\W{0,4}(?:to\W|→|->|=>|⇒)\W{0,4})?(critical|high|medium|low)\b(.*)",
-    re.IGNORECASE,
-)
-_NO_ISSUE = re.compile(r"(?:none|no |nothing|n/?a\b)", re.IGNORECASE)
+_RULING = re.compile(r"[\s*_`\[(]*(D-\d{1,4}|ISSUE-R?\d[\d-]*)\b[\s*_`\])]*[:|—–-]*\s*(.*)", re.IGNORECASE)
+_FOLLOWED = re.compile(r"(?:yes|followed|obeyed|follows|obeys|ok|✅|kept|done|taken up|befolgt)", re.IGNORECASE)
+FORM, SENTENCE, MOOD = 0, 1, 2  # how a verdict was said: the lower counts before the higher
 
 
 @lru_cache(maxsize=PARSED)
-def review_in(text: str, round: int) -> Review:
+def review_in(text: str, round: int, about: About = About()) -> Review:
     """Read once: a round asks up to four times, for the gate, after each step and at its close."""
     if (value := as_json(text)) is not None:
         return review_of(value, text, round)
-    lines = md.read(text)
-    walk = _Walk(lines, round)
+    lines = told(text)
+    walk = _Walk(lines, round, about)
     walk.all()
-    return Review(
-        tuple(walk.verdicts),
-        tuple(walk.issues),
+    read = Review(
+        tuple(walk.judged()),
+        tuple(walk.issues.all()),
         tuple(walk.new),
         tuple(walk.checks),
         decided(walk.overall),
         md.prose(lines),
         tuple(walk.rated),
+        rulings=tuple(walk.rulings),
+        covers=walk.covers is not None,
     )
+    block = closing_json(text)
+    return held_together(read, review_of(block, text, round), text) if block is not None else read
 
 
 class _Walk:
-    """Down the lines once, with the gap, the issue and the kind of section that a line stands in."""
+    """Down the blocks once, with the gap, the issue and the kind of section that a block stands in."""
 
-    def __init__(self, lines: list[md.Line], round: int) -> None:
-        self.verdicts: list[Judged] = []
-        self.issues: list[Raised] = []
+    def __init__(self, lines: list[md.Line], round: int, about: About) -> None:
         self.new: list[Found] = []
         self.checks: list[tuple[str, bool]] = []
         self.overall: list[Overall] = []
-        self.rated: list[Rated] = []
+        self.rated = as_rating([])
+        self.rulings: list[Ruled] = []
+        self.covers: Opinion | None = None
+        self.issues = Issues(round)
+        self._said: dict[str, list[tuple[int, Opinion, int]]] = {}  # gap → (how, what, line)
+        self._prose: dict[str, list[str]] = {}
+        self._first: dict[str, int] = {}
         self._lines = lines
         self._round = round
-        self._sections = {part.start: part for part in md.sections(lines)}
-        self._rows = {row.line: row for row in md.rows(lines)}
-        self._skip = 0  # the last line of a list of new gaps
-        self._heads: list[md.Section] = []
-        self._item = ""  # the gap of the list item above
+        self._about = about
+        self._heads = Heads(about)
+        self._item: tuple[str, ...] = ()  # the gaps of the list item above
         self._item_indent = 0
-        self._issue = -1
         self._issue_indent = -1
+        self._fresh_head = False
 
     def all(self) -> None:
-        for line in self._lines:
-            if line.number > self._skip and not line.code and line.text.strip():
-                self._line(line)
+        parts = blocks(self._lines)
+        skip = 0
+        for block in parts:
+            if block.start <= skip:
+                continue
+            head = self._heads.enter(block, parts)
+            if head is None:
+                self._block(block)
+                self._fresh_head = self._fresh_head and block.kind == "heading"
+                continue
+            self._item, self._issue_indent = (), -1
+            if head.kind in (NEW, RATED, RULINGS, LEGEND):
+                skip = head.end
+                self._listed(head)
+                continue
+            self._heading(block, head)
+        for gap in self._about.under:
+            if gap not in self._said and (found := cues.mood(" ".join(self._prose.get(gap, ())), self._round)):
+                self._say((gap,), found, self._first.get(gap, 0), MOOD)
 
-    def _line(self, line: md.Line) -> None:
-        if md.heading(line):
-            self._heading(line)
-        elif row := self._rows.get(line.number):
-            self._row(row)
-        elif md.cells(line) is None:
-            self._words(line)
+    # Headings, and sections that hold one thing only
 
-    # What holds for a line: the sections around it.
+    def _listed(self, head: Head) -> None:
+        inner = [line for line in self._lines if head.start < line.number <= head.end]
+        if head.kind == NEW:
+            self.new += self._opened(inner)
+        elif head.kind == RATED:
+            self.rated += as_rating(inner)
+        elif head.kind == RULINGS:
+            self.rulings += [one for block in blocks(inner) if (one := _ruled(block, self._round))]
+
+    def _opened(self, lines: list[md.Line]) -> list[Found]:
+        """What a section of new gaps raises: items, rows, and paragraphs that begin with an id or a bold word."""
+        kept = []
+        for block in blocks(lines):
+            nothing = cues.opens_nothing(block.text) or cues.of_another(block.text)
+            loose = block.kind == "text" and not self._about.lead(block.text)[0] and not md.field(block.text)
+            if loose and not nothing and block.indent < 2:
+                nothing = any(cues.new_gap(one) for one in cues.sentences(block.text)) or bool(kept)
+            if not (nothing and block.kind != "heading"):
+                kept += [line for line in lines if block.start <= line.number <= block.end]
+        dividers = [line for line in lines if md.cells(line) is not None]
+        rows = {line.number for line in kept}
+        kept += [line for line in dividers if line.number not in rows]
+        found = listed_below(sorted(kept)) if any(line.text.strip() for line in kept) else []
+        known = {gap for gap, _ in self._about.gaps}
+        found = [one for one in found if one.id not in known or not known]
+        more = [one for block in blocks(lines) for one in self._in_prose(block) if one.id not in {f.id for f in found}]
+        return [self._about.asked(one) for one in found] + more
+
+    def _in_prose(self, block: Block) -> list[Found]:
+        made = []
+        for sentence in cues.sentences(block.text):
+            if (opened := cues.new_gap(sentence)) and not self._about.knows(opened[0]):
+                severity = cues.rated(sentence) or cues.rated(block.text)
+                made.append(Found(opened[0], md.clip(opened[1], TITLE), severity, lines=block.lines))
+        return made
+
+    def _heading(self, block: Block, head: Head) -> None:
+        self._fresh_head = True
+        for gap in head.gaps:
+            self._first.setdefault(gap, block.start)
+        if ISSUE.search(head.title) and self.issues.heading(block, head, self._gap(), self._severity()):
+            return
+        if _APPROVAL.match(head.title) and not head.gaps:
+            self.overall.append("APPROVE")
+        if not head.gaps or cues.is_past(head.title, self._round):
+            return
+        said = block.text
+        found = opinion_in(self._about.without(said)) or _signed(said)
+        if found:
+            self._say(head.gaps, found, block.start, FORM)
+
+    # What holds for a block: the sections around it.
 
     def _gap(self) -> str:
-        """The gap this place is about."""
-        if self._item:
-            return self._item
-        for part in reversed(self._heads):
-            named = gaps_in(part.title)
-            if len(named) == 1:
-                return named[0]
-        return ""
+        gaps = self._item or self._heads.gaps
+        return gaps[0] if len(gaps) == 1 else ""
 
-    def _in(self, kind: re.Pattern[str]) -> bool:
-        return any(kind.search(part.title) for part in self._heads)
+    def _severity(self) -> object:
+        return self._heads.severity
 
-    def _severity(self) -> Severity | None:
-        for part in reversed(self._heads):
-            if found := severity_named(part.title) or rating(part.title).severity:
-                return found
-        return None
+    def _say(self, gaps: tuple[str, ...], found: Opinion, line: int, how: int) -> None:
+        for gap in gaps:
+            self._said.setdefault(gap, []).append((how, found, line))
 
-    def _heading(self, line: md.Line) -> None:
-        part = self._sections[line.number]
-        self._heads = [one for one in self._heads if one.end >= line.number and one.level < part.level]
-        self._item, self._issue, self._issue_indent = "", -1, -1
-        if _NEW.match(part.title):
-            self._skip = part.end
-            self.new += listed_below(part.lines)
-            return
-        if _RATED.match(part.title):
-            self._skip = part.end
-            self.rated += _rated_below(part)
-            return
-        self._heads.append(part)
-        if match := ISSUE.match(part.title):
-            self._issue_section(part, match)
-            return
-        if _APPROVAL.match(part.title) and not gaps_in(part.title):
-            self.overall.append("APPROVE")
-        named = gaps_in(part.title)
-        raw = line.text.lstrip("# ")
-        if len(named) == 1 and (verdict := verdict_in(raw)[0]):
-            self._judge(named[0], verdict, "", line.number)
+    def judged(self) -> list[Judged]:
+        made = []
+        for gap, said in self._said.items():
+            how = min(one[0] for one in said)
+            both = {found.verdict in APPROVALS for level, found, _ in said if level == how}
+            for level, found, line in said:
+                if level == how:
+                    quote = md.clip(self._lines[line - 1].text, 200) if line else ""
+                    doubt = found.doubt or ("two verdicts are given" if len(both) > 1 else "")
+                    made.append(Judged(gap, found.verdict, md.clip(found.note, TEXT), line, doubt, quote))
+        self._cover(made)
+        if self.covers is not None:
+            have = {one.gap for one in made}
+            rest = [gap for gap in self._about.under if gap not in have]
+            made += [Judged(gap, self.covers.verdict, "", 0, self.covers.doubt, OF_ALL) for gap in rest]
+        return made
 
-    def _issue_section(self, part: md.Section, match: re.Match[str]) -> None:
-        body = list(part.lines)
-        known = {pair[0]: pair[1] for line in body if not line.code and (pair := md.field(line.text))}
-        title = part.title[match.end() :].strip(" :-—–")
-        gap = (gaps_in(known.get("gap", "")) or gaps_in(part.title) or [self._gap()])[0]
-        gap = gap or (gaps_in(md.prose(body)) or [""])[0]
-        severity = severity_named(known.get("severity", known.get("priority", ""))) or rating(part.title).severity
-        text = _concern(known, body) or title
-        self._raise(issue_named(match, self._round), gap, severity, title, text, part.filled)
+    def _cover(self, made: list[Judged]) -> None:
+        """An overall verdict is one on every gap that has none of its own: plainly so where none has."""
+        said = decided(self.overall)
+        if self.covers is not None or said == "NONE" or (made and said == "REVISE"):
+            return
+        failed = any(not done for _, done in self.checks)
+        doubt = "the verdict is on the whole, and names no gap" if made or failed or said == "REVISE" else ""
+        self.covers = Opinion("approved" if said == "APPROVE" else "needs revision", doubt)
 
-    def _row(self, row: md.Row) -> None:
-        first = md.bare(row.first)
-        texts = [md.bare(cell) for cell in row.cells.values()]
-        named = gaps_in(" | ".join(texts))
-        if match := ISSUE.match(first):
-            words = [text for text in texts[1:] if not severity_named(text) and gaps_in(text)[:1] != [text]]
-            severity = next((found for text in texts[1:] if (found := severity_named(text))), None)
-            gap = named[0] if named else self._gap()
-            said = max(words, key=len, default="")
-            self._raise(issue_named(match, self._round), gap, severity, said, said, str(row.line))
+    # The blocks
+
+    def _block(self, block: Block) -> None:
+        if block.kind == "row":
+            self._row(block)
             return
-        name, _ = id_first(first)
-        if not name:
+        if block.checked is not None:
+            if (found := opinion(block.text)) and (gaps := self._heads.gaps) and len(block.text.split()) <= 4:
+                self._say(gaps if block.checked else (), found, block.start, FORM)  # one box per verdict
+                return
+            self.checks.append((md.clip(md.bare(block.text), TITLE), block.checked))
             return
-        for key, cell in row.cells.items():
-            if (key in _VERDICT_KEYS or key.isdigit()) and (verdict := phrase(cell)):
-                rest = [text for text in texts[1:] if text != md.bare(cell) and len(text) > 3]
-                self._judge(name, verdict, max(rest, key=len, default=""), row.line)
+        if self._verdict_here(block):
+            return
+        lead = self.issues.lead(block.text)
+        if lead is not None:
+            self._issue_indent = block.indent if block.kind == "item" else -1
+            self.issues.item(block, lead, self._gap(), self._severity(), cues.issue_state(self._heads.title))
+            return
+        if block.kind == "item" and self._issue_indent >= 0 and block.indent <= self._issue_indent:
+            self.issues.close()
+            self._issue_indent = -1
+        if self.issues.going_on and (block.kind != "text" or self.issues.takes(block)):
+            self.issues.more(block)
+            for one in cues.all_reports(block.text, self._round):
+                self.issues.report(one, self._gap(), block.lines)
+            return
+        self._words(block)
+
+    def _verdict_here(self, block: Block) -> bool:
+        """A field "Verdict: …", or the first block below a heading that says so."""
+        pair = md.field(block.text) or _bold_field(block.text)
+        if pair and verdict_key(pair[0], self._round):
+            found = opinion(pair[1]) or opinion_in(pair[1]) or _signed(pair[1])
+            if found:
+                self._judge(found, block, pair[0])
+                self.issues.close()
+                self._sentences(block)
+                return True
+        if self._fresh_head and self._heads.kind in (VERDICT, OVERALL):
+            found = opinion(block.text) or _in_bold(block.text) or _signed(block.text)
+            if found and not cues.is_past(block.text, self._round) and not self._about.lead(block.text)[0]:
+                self._judge(found, block, "")
+                self._sentences(block, said=True)
+                return True
+        return False
+
+    def _judge(self, found: Opinion, block: Block, key: str) -> None:
+        gaps = self._item or self._heads.gaps
+        if gaps and not key.startswith(("overall", "final")):
+            self._say(gaps, found._replace(note=found.note or _after(block.text)), block.start, FORM)
+        elif not cues.covering(block.text, self._round):
+            self.overall.append(overall(found.verdict))
+
+    def _row(self, block: Block) -> None:
+        texts = [md.bare(cell) for _, cell in block.cells]
+        first = next((text for text in texts if ISSUE.search(text) or self._about.ids(text)), "")
+        if first and ISSUE.search(first) and not self._about.lead(first)[0]:
+            self.issues.row(block, self._about, self._gap(), self._severity())
+            return
+        gaps, _ = self._about.lead(first) if first else ((), "")
+        gaps = gaps or self._about.titled(texts[0] if texts else "")
+        if not gaps:
+            self.issues.plain_row(block, self._gap(), self._severity(), self._heads.kind == ISSUES)
+            return
+        cells = [(key, cell) for key, cell in block.cells if not cues.is_past(key, self._round)]
+        named = [(key, cell) for key, cell in cells if verdict_key(key, self._round)]
+        rest = [(key, cell) for key, cell in cells if (key, cell) not in named and not _others(key)]
+        for key, cell in (*named, *rest):
+            found = opinion(cell) or (_signed(cell) if named or key.isdigit() else None)
+            if found and md.bare(cell) != first:
+                others = [md.bare(one) for _, one in block.cells if one != cell and len(md.bare(one)) > 3]
+                note = max((one for one in others if one != first), key=len, default="")
+                self._say(gaps, found._replace(note=found.note or note), block.start, FORM)
                 return
 
-    def _words(self, line: md.Line) -> None:
-        item = md.bullet(line)
-        text = item.text if item else line.text
-        indent = item.indent if item else len(line.text) - len(line.text.lstrip())
-        if item and item.checked is not None:
-            self.checks.append((md.clip(md.bare(item.text), TITLE), item.checked))
+    def _words(self, block: Block) -> None:
+        parts = _SEVERAL.split(block.text)
+        if len(parts) > 1 and all(
+            self._about.lead(part)[0] and opinion_in(self._about.lead(part)[1]) for part in parts
+        ):
+            for part in parts:
+                self._gap_item(block._replace(text=part), *self._about.lead(part))
             return
-        if match := ISSUE.match(md.bare(text)):
-            self._issue_item(match, line, md.bare(text), indent)
+        gaps, rest = self._about.lead(block.text)
+        if gaps and (block.kind == "item" or block.text.lstrip("*_`[ ").upper().startswith("GAP")):
+            self._gap_item(block, gaps, rest)
             return
-        if self._issue >= 0 and (not item or indent > self._issue_indent):
-            self._issue_more(line, text)
-            return
-        self._issue, self._issue_indent = -1, -1
-        name, _ = id_first(md.bare(text))
-        if name and not ISSUE.match(name) and (item or name in gaps_in(text)):
-            self._gap_item(line, name, text, indent)
-            return
-        if self._item and item and indent <= self._item_indent:
-            self._item = ""
-        self._said(line, text, bool(item), indent)
-
-    def _gap_item(self, line: md.Line, name: str, text: str, indent: int) -> None:
-        self._item, self._item_indent = name, indent
-        verdict, note = verdict_in(text)
-        if self._in(_ISSUES) and verdict is None:
-            self._raise("", name, rating(text).severity, "", md.bare(text), str(line.number))
-        elif verdict:
-            self._judge(name, verdict, note, line.number)
-
-    def _issue_item(self, match: re.Match[str], line: md.Line, text: str, indent: int) -> None:
-        rest = text[match.end() :].strip(" :-—–*)")
-        gap = (gaps_in(rest) or [self._gap()])[0]
-        self._raise(issue_named(match, self._round), gap, rating(rest).severity, rest, rest, str(line.number))
-        self._issue, self._issue_indent = len(self.issues) - 1, indent
-
-    def _issue_more(self, line: md.Line, text: str) -> None:
-        issue = self.issues[self._issue]
-        pair = md.field(text)
-        if pair and pair[0] in ("severity", "priority"):
-            issue = issue._replace(severity=severity_named(pair[1]) or issue.severity)
-        elif pair and pair[0] == "gap":
-            issue = issue._replace(gap=(gaps_in(pair[1]) or [issue.gap])[0])
-        else:
-            issue = issue._replace(text=md.clip(f"{issue.text}{_between(issue, text)}{md.bare(text)}", TEXT))
-        start = int(issue.lines.partition("–")[0])
-        self.issues[self._issue] = issue._replace(lines=md.span(start, line.number))
-
-    def _said(self, line: md.Line, text: str, item: bool, indent: int) -> None:
-        pair = md.field(text)
+        if block.kind == "item" and self._item and block.indent <= self._item_indent:
+            self._item = ()
         gap = self._gap()
-        if pair and pair[0] in _VERDICT_KEYS and gap and (verdict := phrase(pair[1])):
-            self._judge(gap, verdict, verdict_in(pair[1])[1], line.number)
-        elif pair and gap and _NOTE_KEYS.match(pair[0]):
+        pair = md.field(block.text)
+        if gap:
+            self._prose.setdefault(gap, []).append(block.text)
+        if pair and gap and _NOTE_KEYS.match(pair[0]):
             self._note(gap, pair[1])
-        elif pair and gap and pair[0] in ("issue", "problem") and not _NO_ISSUE.match(md.bare(pair[1])):
-            self._raise("", gap, rating(pair[1]).severity, "", md.bare(pair[1]), str(line.number))
-        elif pair and not gap and OVERALL_KEYS.match(pair[0]) and (verdict := phrase(pair[1])):
-            self.overall.append(overall(verdict))
-        elif item and self._item and indent > self._item_indent:
-            self._note(gap, text)
-        elif item and self._in(_CHECKS):
-            self.checks.append((md.clip(md.bare(text), TITLE), True))
-        elif item and indent < 2 and self._in(_ISSUES) and not _NO_ISSUE.match(md.bare(text)):
-            self._raise(
-                "", gap or (gaps_in(text) or [""])[0], rating(text).severity, "", md.bare(text), str(line.number)
-            )
-        elif not gap and (verdict := self._stands_alone(text)):
-            self.overall.append(overall(verdict))
+        elif pair and gap and pair[0] in ("issue", "problem") and not cues.opens_nothing(pair[1]):
+            self.issues.add("", gap, severity_said(pair[1]) or self._severity(), "", md.bare(pair[1]), block.lines)
+        elif block.kind == "item" and self._item and block.indent > self._item_indent:
+            self._note(gap, block.text)
+        elif block.kind == "item" and self._heads.kind == CHECKS:
+            self.checks.append((md.clip(md.bare(block.text), TITLE), True))
+        elif block.kind == "item" and block.indent < 2 and self._raises(block, gap):
+            gap = gap or (self._about.ids(block.text) or [""])[0]
+            severity = severity_said(block.text) or self._severity()
+            self.issues.add(own_id(block.text, self._round), gap, severity, "", md.bare(block.text), block.lines)
+            self._issue_indent = block.indent
+            return
+        elif not gap and self._heads.kind != PRAISE and (found := self._stands_alone(block)):
+            self.overall.append(overall(found.verdict))
+        self._sentences(block)
 
-    def _stands_alone(self, text: str) -> Verdict | None:
+    def _raises(self, block: Block, gap: str) -> bool:
+        """An item is an issue where the section is for issues, or where it is about a gap and rated like one."""
+        cited = ISSUE.search(block.text) and not own_id(block.text, self._round)
+        if cited or cues.opens_nothing(block.text):
+            return False  # "Only ISSUE-R3-001, see above" cites it
+        rated = gap and self._heads.kind not in (PRAISE, CHECKS) and rating(md.bare(block.text)).severity
+        return self._heads.raises or bool(rated)
+
+    def _grouped(self) -> Opinion | None:
+        """The verdict that a section is for: "## Approved", with gaps listed below."""
+        title = self._heads.title
+        return opinion(title) if title and len(title.split()) <= 4 and not self._heads.raises else None
+
+    def _gap_item(self, block: Block, gaps: tuple[str, ...], rest: str) -> None:
+        self._item, self._item_indent = gaps, block.indent
+        if block.kind == "text":
+            self._item = ()
+        self.issues.close()
+        found = opinion_in(rest) or _signed(block.text) or self._grouped()
+        if found and not cues.is_past(rest.split(". ")[0], self._round):
+            self._say(gaps, found, block.start, FORM)
+        elif self._heads.raises and len(gaps) == 1 and not cues.opens_nothing(rest):
+            name = own_id(rest, self._round)
+            self.issues.add(name, gaps[0], severity_said(rest) or self._severity(), "", rest, block.lines)
+        else:
+            for gap in gaps:
+                self._prose.setdefault(gap, []).append(rest)
+        self._sentences(block)
+
+    def _sentences(self, block: Block, *, said: bool = False) -> None:
+        """What the sentences of a block say: the state of issues, a verdict on this gap or on all, a new gap."""
+        gaps = self._heads.gaps
+        for one in cues.all_reports(block.text, self._round):
+            self.issues.report(one, self._gap(), block.lines)
+        for at, sentence in enumerate(cues.sentences(block.text)):
+            if not said and at == 0 and gaps and block.kind == "text" and not cues.is_past(sentence, self._round):
+                found = opinion(cues.unquoted(sentence))
+                if found:
+                    self._say(gaps, found, block.start, SENTENCE)
+            if (these := cues.of_these(sentence, self._round)) and not self._heads.kind == LEGEND:
+                under = tuple(gap for gap in self._about.ids(these[0]) if gap in self._about.under)
+                self._say(under, these[1], block.start, SENTENCE)
+            if (found := cues.covering(sentence, self._round)) and not self._about.ids(sentence) and not gaps:
+                self.covers = found if self.covers is None or found.verdict not in APPROVALS else self.covers
+                self.overall.append(overall(found.verdict))
+            if (pairs := self.issues.belongs(sentence)) and not gaps:
+                self.issues.belonging(pairs)
+        self.new += [one for one in self._in_prose(block) if one.id not in {f.id for f in self.new}]
+
+    def _stands_alone(self, block: Block) -> Opinion | None:
         """`**APPROVE** - ready` on its own line, or the word alone; in a closing section any line that opens so."""
-        tidy = text.strip()
+        tidy = block.text.strip()
+        pair = md.field(tidy)
         opens = tidy.startswith(("**", "__")) or len(tidy.split()) <= 4
-        return phrase(tidy) if opens or any(_OVERALL.match(one.title) for one in self._heads) else None
-
-    def _judge(self, gap: str, verdict: Verdict, note: str, line: int) -> None:
-        self.verdicts.append(Judged(gap, verdict, md.clip(note, TEXT), line))
+        return opinion(tidy) if (opens and not pair) or self._heads.kind in (OVERALL, VERDICT) else None
 
     def _note(self, gap: str, said: str) -> None:
-        for at in range(len(self.verdicts) - 1, -1, -1):
-            if self.verdicts[at].gap == gap:
-                noted = md.clip(f"{self.verdicts[at].note} {md.bare(said)}", TEXT)
-                self.verdicts[at] = self.verdicts[at]._replace(note=noted)
-                return
-
-    def _raise(self, name: str, gap: str, severity: Severity | None, title: str, text: str, lines: str) -> None:
-        where = severity or self._severity()
-        said = _untagged(text)
-        self.issues.append(Raised(name, gap, where, md.clip(_untagged(title) or said, 80), md.clip(said, TEXT), lines))
+        told = self._said.get(gap)
+        if told:
+            how, found, line = told[-1]
+            told[-1] = (how, found._replace(note=md.clip(f"{found.note} {md.bare(said)}", TEXT)), line)
 
 
-def _concern(known: Mapping[str, str], body: list[md.Line]) -> str:
-    meta = ("severity", "priority", "gap", "section", "where")
-    kept = (line for line in body if not md.heading(line) and (md.field(line.text) or ("",))[0] not in meta)
-    return md.bare(first_of(known, "concern", "issue", "problem", "description", "finding") or md.prose(kept))
+def _signed(text: str) -> Opinion | None:
+    found = sign(text)
+    return Opinion(found) if found else None
 
 
-def _between(issue: Raised, more: str) -> str:
-    """A headline and the sentence below it stay two sentences; a sentence over two lines stays one."""
-    headline = issue.text == issue.title and issue.text[-1:] not in tuple(".,;:!?…")
-    return ". " if headline and (md.bare(more)[:1].isupper() or md.bare(more)[:1] in tuple('"“')) else " "
+def _in_bold(text: str) -> Opinion | None:
+    found = re.search(r"\*\*([^*]{3,60})\*\*", text)
+    return opinion(found[1]) if found else None
 
 
-def _untagged(text: str) -> str:
-    """Without the leading marks that are kept apart: "(HIGH) GAP-FLOW-001: x" → "x"."""
-    rest = rating(id_first(rating(text).rest)[1]).rest
-    return rest or text
+def _bold_field(text: str) -> tuple[str, str] | None:
+    """`**Verdict (round 3): APPROVED.** …`: the key with a bracket, or the value inside the emphasis."""
+    plain = md.bare(text)
+    found = re.match(
+        r"[^\w]*([A-Za-zÄÖÜäöü][\wäöüÄÖÜß /-]{1,30}(?:\([^()]{1,30}\))?)\s*(?::|=|—|–|→|->|⇒)\s*(.+)", plain
+    )
+    return (" ".join(found[1].lower().split()), found[2]) if found else None
 
 
-def _rated_below(part: md.Section) -> list[Rated]:
-    """`- GAP-FLOW-002: HIGH to LOW - why`."""
-    found = []
-    for line in part.lines:
-        item = md.bullet(line)
-        name, rest = id_first(md.bare(item.text if item else line.text))
-        if name and not line.code and (rated := _RATING.match(rest)):
-            severity = severity_named(rated[1])
-            found += [Rated(name, severity, md.clip(rated[2].strip(" :,;.()—–-"), TITLE))] if severity else []
-    return found
+def _after(text: str) -> str:
+    """What follows a verdict in its own block, where it is more than its words."""
+    pair = md.field(text)
+    found = opinion_in(pair[1]) if pair else None
+    return found.note if found else ""
+
+
+def _others(key: str) -> bool:
+    """A column that is not the reviewer's verdict."""
+    return bool(
+        re.search(r"engineer|claim|proposed|author|self|title|issue|confidence|evidence|comment|note|why|reason", key)
+    )
+
+
+def _ruled(block: Block, round: int) -> Ruled | None:
+    text = " | ".join(cell for _, cell in block.cells) if block.kind == "row" else block.text
+    found = _RULING.match(md.bare(text).lstrip("- "))
+    if not found:
+        return None
+    name = found[1].upper()
+    issue = ISSUE.match(name)
+    said = re.sub(r"^[^\w✅❌]+", "", re.sub(r"^\([^()]*\)\s*[:—–-]*\s*", "", found[2].strip()))
+    if not re.match(r"(?:not|no|yes|ignored|partial|violat|contradict)", said, re.IGNORECASE) and not _FOLLOWED.match(
+        said
+    ):
+        inner = re.search(r"\b(not followed|followed|follows|obeyed|ignored|not obeyed)\b", said, re.IGNORECASE)
+        said = said[inner.start() :] if inner else said
+    return Ruled(
+        issue_named(issue, round) if issue else name,
+        bool(_FOLLOWED.match(said)),
+        md.clip(
+            re.sub(r"^(?:not followed|followed|no|yes|not obeyed|ignored)[\s:.,—–-]*", "", said, flags=re.IGNORECASE),
+            TITLE,
+        ),
+        block.start,
+    )

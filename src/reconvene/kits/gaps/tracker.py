@@ -11,7 +11,7 @@ import msgspec
 
 from reconvene.core.extensions import Objection
 from reconvene.kits.gaps import gate
-from reconvene.kits.gaps.applying import judge, propose, release
+from reconvene.kits.gaps.applying import about_gaps, judge, propose, release
 from reconvene.kits.gaps.conflicts import find_conflicts
 from reconvene.kits.gaps.convergence import Config as Config
 from reconvene.kits.gaps.convergence import Start, Stuck, row_of, start_of, warning_of
@@ -23,6 +23,7 @@ from reconvene.kits.gaps.orders import Clerk
 from reconvene.kits.gaps.proposals import proposals_in
 from reconvene.kits.gaps.records import Book, Row, is_open, opened
 from reconvene.kits.gaps.review import review_in
+from reconvene.kits.gaps.spec_text import Texts, look, wrong_with_spec
 from reconvene.kits.gaps.view import value_of
 
 
@@ -38,6 +39,9 @@ class Sources(NamedTuple):
     closed: bool = False
     proposals_file: str = ""  # where people find them; "" where they are in no file
     review_file: str = ""
+    text: str | None = None  # the specification as it stands; `spec` is the draft of it
+    said: str = ""  # what the person said
+    final: bool = False  # the text is to be the end of it
 
 
 def track(before: object, sources: Sources, config: Config) -> dict[str, object]:
@@ -47,6 +51,9 @@ def track(before: object, sources: Sources, config: Config) -> dict[str, object]
         book.adjustments = None  # it was for a round that has closed
     ledger = Ledger(book, sources.round, sources.spec)
     _take_lists(ledger, sources)
+    if sources.text is not None and sources.round == 0:  # a look at the text, and no round of engineer and reviewer
+        look(book, _texts(sources, sources.text))
+        return value_of(book, None)
     start = start_of(book)
     stuck = _take_outputs(ledger, sources, config)
     for name in in_circles(book):
@@ -54,7 +61,13 @@ def track(before: object, sources: Sources, config: Config) -> dict[str, object]
     row = _converge(book, start, sources, stuck, config) if sources.round > 0 else None
     if sources.closed and book.outcome != "USER_APPROVED":
         book.outcome = "COMPLETE" if not book.open() and book.verdict == "APPROVE" else ""
+    if sources.text is not None:
+        look(book, _texts(sources, sources.text))
     return value_of(book, row)
+
+
+def _texts(sources: Sources, now: str) -> Texts:
+    return Texts(sources.spec, now, sources.said, sources.final)
 
 
 def _take_lists(ledger: Ledger, sources: Sources) -> None:
@@ -72,25 +85,27 @@ def _take_lists(ledger: Ledger, sources: Sources) -> None:
         found = gaps_listed(text, strict=strict)
         take = ledger.relist if strict and before else ledger.raise_all
         take(found, Origin(by, file))
+        if not strict:
+            ledger.restore(found, Origin(by, file))
         if not found and not strict:
             ledger.notice("NO_GAPS_LISTED", "No gap could be read from the list that was given.")
 
 
 def _take_outputs(ledger: Ledger, sources: Sources, config: Config) -> Stuck:
     book = ledger.book
-    book.verdict, book.checks, book.warning = "NONE", [], None
+    book.verdict, book.checks, book.warning, book.readings = "NONE", [], None, []
     output, unchanged, sent_back = None, [], []
     idle = empty = sources.closed
     if sources.proposals is not None:
         file = sources.proposals_file or f"the proposals of round {sources.round}"
         output = proposals_in(sources.proposals, sources.round)._replace(file=file)
         unchanged, idle = propose(ledger, output), output.idle
-    find_conflicts(book, output, sources.round)
+    find_conflicts(book, output, sources.round, config.patience)
     if sources.review is not None:
         file = sources.review_file or f"the review of round {sources.round}"
-        review = review_in(sources.review, sources.round)._replace(file=file)
+        review = review_in(sources.review, sources.round, about_gaps(book, sources.round))._replace(file=file)
         sent_back, empty = judge(ledger, review), review.empty
-    find_conflicts(book, None, sources.round)
+    find_conflicts(book, None, sources.round, config.patience)
     release(book)
     book.empty = (idle, empty)
     again = [name for name in sent_back if book.gaps[name].rejections >= max(2, config.stall)]
@@ -120,13 +135,21 @@ def settle(value: object, round: int, by: str, at: str) -> dict[str, object]:
     return value_of(book, this_round)
 
 
-def wrong_with(value: object, role: str, text: str, sources: Sources) -> Objection | None:
+def wrong_with(
+    value: object,
+    role: str,
+    text: str,
+    sources: Sources,
+    config: Config = Config(),  # noqa: B008
+) -> Objection | None:
     match role:
         case "found":
             return gate.wrong_with_list(text)
         case "proposals":
             return gate.wrong_with_proposals(opened(value), text, sources.round)
         case "review":
-            return gate.wrong_with_review(opened(value), text, sources.proposals, sources.round)
+            return gate.wrong_with_review(opened(value), text, sources.proposals, sources.round, config.rulings)
+        case "worked":
+            return wrong_with_spec(opened(value), _texts(sources, text), sources.text or sources.spec)
         case _:
             return None

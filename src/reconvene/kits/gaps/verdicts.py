@@ -1,75 +1,180 @@
 """What a reviewer's words mean: approved, approved with note, needs revision, rejected, or no verdict at all.
 
-Lenient in markup, strict in meaning: an approval with a condition is none. It must not know where the words stood.
+Lenient in markup, strict in meaning: an approval with a condition is one that may be read otherwise, and says so. It
+must not know where the words stood.
 """
 
 from __future__ import annotations
 
 import re
+from typing import NamedTuple
 
-from reconvene.kits.gaps.markdown import bare
+from reconvene.kits.gaps.markdown import bare, clip
 from reconvene.kits.gaps.vocabulary import Overall, Verdict
 
-_END = r"(?=\s*(?:$|[.,;:!|()\[\]—–/-]))"
+
+class Opinion(NamedTuple):
+    """A verdict. `doubt`: why somebody else might read it otherwise; "" = nobody would."""
+
+    verdict: Verdict
+    doubt: str = ""
+    note: str = ""
+
+
+_END = r"(?=\s*(?:$|[.,;:!|()\[\]—–/·&+*-]))"
+_LEAD = re.compile(
+    r"(?:(?:i|we)(?:(?: would| do| can| will| hereby| recommend| vote| to| for)){0,3}"
+    r"|(?:this|it|that|the|both)(?: one| proposal| proposals| solution| resolution| gap| section| text)?"
+    r"(?:['’]s| is| are| can be| should be| may be| has been)?|i['’]d say|ich|der vorschlag|das)(?: is| ist| wird)?\s+"
+    r"|(?:my |our |final |overall |new )?(?:verdict|status|decision|recommendation|result|outcome|judge?ment|urteil|ergebnis)"
+    r"(?: is| now| remains)?\s*[:=]?\s+",
+    re.IGNORECASE,
+)
+_ADVERB = re.compile(
+    r"(?:now|hereby|fully|unanimously|finally|therefore|thus|also|clearly|again|strongly|overall|yes|hence)[,:]?\s+",
+    re.IGNORECASE,
+)
+_GOOD = r"(?:approv|accept|resolv|ready|ok\b|sufficient|clos|genehmig|akzeptier|gelöst|erledigt|done|fine|good)"
 _SENT_BACK = re.compile(
-    r"(?:not\b|cannot\b|can['’]?t\b|conditional(?:ly)?\b|partial(?:ly)?\b)[^.;]{0,30}?\b(?:approve|accept|resolve|ready)"
-    r"|(?:still )?(?:needs?|requires?|must have|wants)\b[^.;]{0,30}?\b(?:revis|work|chang|rework|more)"
-    r"|revis(?:e|ion)(?: and resubmit| needed| required| requested)?" + _END + r"|revise\b"
-    r"|(?:request(?:s|ed|ing)? )?changes?(?: (?:requested|required|needed))" + _END + r"|rework" + _END,
+    rf"(?:not\b|cannot\b|can['’]?t\b|can not\b|un(?=resolved)|do(?:es)? not\b|don['’]t\b|nicht\b|noch nicht\b)[^.;:]{{0,30}}?{_GOOD}"
+    r"|(?:partial(?:ly)?|partly|teilweise|half|in part)\b"
+    r"|not (?:yet|quite|there|enough|ready)\b|unresolved\b|insufficient\b|incomplete\b"
+    r"|(?:still )?(?:needs?|requires?|must have|wants|braucht)\b[^.;]{0,40}?"
+    r"\b(?:revis|work|chang|rework|more|another|further|clarif|fix|attention|pass\b|detail)"
+    r"|(?:major |minor |further )?revisions?(?: and resubmit| is| are)?(?: needed| required| requested| necessary)?"
+    + _END
+    + r"|revise\b(?! nothing)|(?:request(?:s|ed|ing)? )?changes?(?: (?:are )?(?:requested|required|needed|necessary))"
+    + _END
+    + r"|request(?:s|ed|ing)? (?:\w+ )?changes?\b|re-?work\b|re-?submit\b|redo\b|(?:send|sent|goes|return(?:ed)?)(?: it)? back\b"
+    r"|(?:remains |still |stays )?open"
+    + _END
+    + r"|noch offen\b|offen"
+    + _END
+    + r"|überarbeit\w*|nachbesser\w*|zurück\b|fail(?:ed|s)?"
+    + _END
+    + r"|(?:on )?hold"
+    + _END
+    + r"|work in progress\b",
     re.IGNORECASE,
 )
 _REJECTED = re.compile(
-    r"(?:rejected|reject|declined|refused)(?:" + _END + r"|(?= (?:because|as|since|for)\b))", re.IGNORECASE
-)
+    r"(?:rejected|reject|rejection|declined|refused|abgelehnt|zurückgewiesen|verworfen|veto|no[- ]go)(?:" + _END
+    + r"|(?= (?:because|as|since|for|again|outright|in|due|until|this|it|the)\b))",
+    re.IGNORECASE,
+)  # fmt: skip
 _APPROVED = re.compile(
-    r"(?:fully |unanimously )?(?:approved?|accepted|accept|resolved|lgtm|looks good(?: to me)?)"
+    r"(?:approved?|approval|accepted|acceptable|accept|resolved|lgtm|looks good(?: to me)?|all good|good to go|signed off"
+    r"|sign off|sign-off|passe[sd]|pass|ok(?:ay)?|closed|ship it|ready|genehmigt|genehmigung|angenommen|akzeptiert"
+    r"|freigegeben|freigabe|erledigt|gelöst|agreed|no objections?|kein(?:e)? einw[aä]nde?|keine einwendungen"
+    r"|conditional(?:ly)?(?: (?:approv\w+|accept\w+))|bedingt (?:genehmigt|angenommen))"
     r"(?:(?= (?:with(?:out)?|as|but|if|once|when|after|provided|pending|subject|unless|except|in full|on condition|for"
-    r"|conditional)\b)|" + _END + r")",
+    r"|conditional|now|again|by me|from|to|this|it|the|of|in (?:this|the)|assuming|only|at|since|because|mit|ohne"
+    r"|wenn|sofern|nach|vorbehaltlich)\b)|" + _END + r")",
     re.IGNORECASE,
 )
 _CONDITION = re.compile(
-    r"[\s,;:(—–-]*(?:but|if|once|when|after|provided|pending|subject to|unless|except|on condition|conditional"
-    r"|with (?:\w+ ){0,2}(?:changes?|conditions?|revisions?|reservations?|fixes))\b",
+    r"[\s,;:(—–-]*(?:but\b|(?:only )?if\b|once\b|(?:only )?when\b|after\b|provided\b|pending\b|subject to\b|unless\b|except\b"
+    r"|on condition|conditional|assuming\b|as long as|with (?:\w+ ){0,2}(?:changes?|conditions?|revisions?|reservations?|fixes)\b"
+    r"|unter (?:der )?(?:bedingung|vorbehalt)|sofern\b|wenn\b|vorbehaltlich\b)",
+    re.IGNORECASE,
+)
+_PROCESS = re.compile(
+    r"[\s,;:(—–-]*(?:\w+[ ,]+){0,4}?(?:integrat|incorporat|merg|write-?up|writing|spec(?:ification)? update|transfer|übernahme|einarbeit)",
     re.IGNORECASE,
 )
 _NOTE = re.compile(
-    r"[\s,;:(—–-]*with (?:\w+ ){0,3}(?:notes?|comments?|suggestions?|remarks?|caveats?|nits?)\b", re.IGNORECASE
+    r"[\s,;:(—–-]*(?:with|mit) (?:\w+ ){0,3}(?:notes?|comments?|suggestions?|remarks?|caveats?|nits?|follow-?ups?|observations?"
+    r"|anmerkung\w*|hinweis\w*)\b",
+    re.IGNORECASE,
+)
+_IDLE_BRACKET = re.compile(
+    r"(?:pending|awaiting|ready|upon|see|no |none|round|high|medium|low|unchanged|as |was |confidence|\d|previously|again|issue)",
+    re.IGNORECASE,
 )
 APPROVALS: tuple[Verdict, ...] = ("approved", "approved with note")
-OVERALL_KEYS = re.compile(r"(?:overall|final)(?: \w+)?$|recommendation$|verdict$|recommended action$")
+OVERALL_KEYS = re.compile(r"(?:overall|final)(?: \w+)?$|recommendation$|verdict$|recommended action$|gesamturteil$")
 _RANK: dict[Verdict, int] = {"approved": 0, "approved with note": 1, "needs revision": 2, "rejected": 3}
 _BOLD = re.compile(r"\*\*([^*]{2,120})\*\*|__([^_]{2,120})__")
-_BREAKS = re.compile(r"\s+[-—–]+\s+|\s*[:|→⇒]\s*|\s*=>\s*|—")
+_BREAKS = re.compile(r"\s+[-—–·]+\s+|\s*[:|→⇒]\s*|\s*=>\s*|—|\s+[\[(](?=[A-Z✅❌⚠])")
+_SIGNS: dict[Verdict, str] = {
+    "approved": "✅✔☑👍🟢",
+    "needs revision": "⚠🔄🔁🟡🟠✏🛠🔧🚧♻",
+    "rejected": "❌✖✗🚫⛔🔴👎🛑",
+}
+
+
+def opinion(text: str) -> Opinion | None:
+    """The verdict that a phrase begins with."""
+    words = re.sub(r"^[^\w]+", "", bare(text)[:400].replace("_", " "))
+    for opening in (_LEAD, _ADVERB):
+        if (lead := opening.match(words)) and not _word(words):
+            words = words[lead.end() :]
+    if (lead := _ADVERB.match(words)) and not _word(words):
+        words = words[lead.end() :]
+    return _word(words)
+
+
+def _word(words: str) -> Opinion | None:
+    if _SENT_BACK.match(words):
+        return Opinion("needs revision")
+    if _REJECTED.match(words):
+        return Opinion("rejected")
+    found = _APPROVED.match(words)
+    if found is None:
+        return None
+    rest = words[found.end() :]
+    if found[0].lower().startswith(("conditional", "bedingt")):
+        return Opinion("approved with note", "the approval has a condition", _rest(rest))
+    if _CONDITION.match(rest) and not _PROCESS.match(rest):
+        return Opinion("approved with note", "the approval has a condition", _rest(rest))
+    if _NOTE.match(rest):
+        return Opinion("approved with note", note=_rest(rest[_ended(_NOTE, rest) :]))
+    bracket = re.match(r"\s*\(([^()]{8,300})\)", rest)
+    if bracket and not _IDLE_BRACKET.match(bracket[1]) and not _word(bracket[1]):
+        return Opinion("approved with note", note=clip(bracket[1], 300))
+    return Opinion("approved")
+
+
+def _ended(pattern: re.Pattern[str], text: str) -> int:
+    found = pattern.match(text)
+    return found.end() if found else 0
 
 
 def phrase(text: str) -> Verdict | None:
-    """The verdict that a phrase begins with."""
-    words = re.sub(r"^[^\w]+", "", bare(text)[:300].replace("_", " "))
-    if _SENT_BACK.match(words):
-        return "needs revision"
-    if _REJECTED.match(words):
-        return "rejected"
-    if approved := _APPROVED.match(words):
-        rest = words[approved.end() :]
-        if _CONDITION.match(rest):
-            return "needs revision"
-        return "approved with note" if _NOTE.match(rest) else "approved"
-    return None
+    found = opinion(text)
+    return found.verdict if found else None
+
+
+def sign(text: str) -> Verdict | None:
+    """The verdict of the first sign, such as ✅, in a text that begins with it or is short."""
+    found = [(text.find(mark), name) for name, marks in _SIGNS.items() for mark in marks if mark in text]
+    at, name = min(found, default=(-1, None))
+    lead = re.sub(r"[\W_]", "", text[: max(at, 0)])
+    return name if name and (not lead or len(text) < 40) else None
 
 
 def verdict_in(text: str) -> tuple[Verdict | None, str]:
+    found = opinion_in(text)
+    return (found.verdict, found.note) if found else (None, "")
+
+
+def opinion_in(text: str) -> Opinion | None:
     """The verdict of an item such as "Error recovery - **APPROVED with minor note**: …", and what follows it."""
     for bold in _BOLD.finditer(text[:2000]):
-        if found := phrase(bold[1] or bold[2]):
+        if found := opinion(bold[1] or bold[2]):
             # "**APPROVED** once the retry is bounded": the condition stands outside the emphasis.
-            full = phrase(text[bold.start() :])
-            return (full or found), _rest(text[bold.end() :])
+            full = opinion(text[bold.start() :])
+            return _noted(full or found, text[bold.end() :])
     breaks = [0, *(match.end() for match in _BREAKS.finditer(text[:2000]))]
     for start in reversed(breaks[:60]):
-        if found := phrase(text[start:]):
+        if found := opinion(text[start:]):
             after = _BREAKS.search(text, start)
-            return found, _rest(text[after.end() :]) if after else ""
-    return None, ""
+            return _noted(found, text[after.end() :] if after else "")
+    return None
+
+
+def _noted(found: Opinion, rest: str) -> Opinion:
+    return found if found.note else found._replace(note=_rest(rest))
 
 
 def _rest(text: str) -> str:

@@ -11,11 +11,26 @@ from collections.abc import Iterable
 import msgspec
 from msgspec import Struct
 
+from reconvene.kits.gaps.applying import in_force
 from reconvene.kits.gaps.convergence import Warned
 from reconvene.kits.gaps.endings import blocking, both_empty, decide, waiting, why_not_accept
 from reconvene.kits.gaps.markdown import clip
-from reconvene.kits.gaps.records import STORED, Book, Conflict, Decision, Gap, Issue, Redo, Row, by_severity, plain
-from reconvene.kits.gaps.vocabulary import ORDER, STATES, Severity, State
+from reconvene.kits.gaps.outlook import Outlook, outlook_of
+from reconvene.kits.gaps.records import (
+    STORED,
+    Book,
+    Conflict,
+    Decision,
+    Gap,
+    Issue,
+    Redo,
+    Row,
+    by_severity,
+    is_open,
+    plain,
+)
+from reconvene.kits.gaps.spec_text import Due, SpecCheck, to_take_out, to_work_in
+from reconvene.kits.gaps.vocabulary import GRAVE, ORDER, STATES, Severity, State
 
 _ASKED = 3  # gaps that one re-asking names
 
@@ -40,7 +55,9 @@ class Question(Struct, frozen=True):
 _TYPES: dict[str, object] = {
     **STORED,
     "list": list[Gap], "issues": list[Issue], "conflicts": list[Conflict], "questions": list[Question],
-    "due": list[Decision], "this_round": Row, "adjustments": Redo, "warning": Warned, "orders": dict,
+    "to_work_in": list[Due], "to_take_out": list[Due], "spec": SpecCheck,
+    "due": list[Decision], "rulings": list[Decision], "outlook": Outlook, "not_taken_up": list[Issue],
+    "this_round": Row, "adjustments": Redo, "warning": Warned, "orders": dict,
     **dict.fromkeys(("open", "total", "resolved_total"), int),
     **dict.fromkeys(("complete", "all_blocked", "must_decide", "engineer_empty", "reviewer_empty", "may_accept"), bool),
     **dict.fromkeys(("next", "both_empty", "why_not_accept", "assign"), str),
@@ -98,6 +115,11 @@ def value_of(book: Book, this_round: Row | None = None) -> dict[str, object]:
         "issues": plain(list(book.issues.values())),
         "conflicts": plain(list(book.conflicts.values())),
         "questions": plain([Question(gap.id, f"{gap.id}: {gap.question}") for gap in still if gap.question]),
+        "to_work_in": plain(to_work_in(book)),
+        "to_take_out": plain(to_take_out(book)),
+        "rulings": plain(in_force(book, this_round.round)) if this_round else [],
+        "outlook": plain(outlook_of(book, this_round)),
+        "not_taken_up": plain(_left_alone(book, this_round)),
         "due": plain([decision for decision in book.decisions if decision.due]),
         "this_round": plain(this_round),
         "complete": not still and approved,
@@ -115,6 +137,15 @@ def value_of(book: Book, this_round: Row | None = None) -> dict[str, object]:
         "similar": plain(_alike(book)),
         "orders": {},
     }
+
+
+def _left_alone(book: Book, this_round: Row | None) -> list[Issue]:
+    """Grave issues of earlier rounds that nobody has worked on, and that are no conflict yet."""
+    now = this_round.round if this_round else 0
+    waits = (one for one in book.issues.values() if one.state == "open" and one.severity in GRAVE and one.round < now)
+    return [
+        one for one in waits if one.id not in book.conflicts and one.gap in book.gaps and is_open(book.gaps[one.gap])
+    ]
 
 
 def _shown(gaps: Iterable[Gap]) -> object:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import Literal, NamedTuple
 
-State = Literal["open", "proposed", "needs revision", "resolved", "accepted", "deferred", "split", "merged"]
+State = Literal["open", "proposed", "needs revision", "resolved", "accepted", "deferred", "split", "merged", "dropped"]
 Severity = Literal["CRITICAL", "HIGH", "MEDIUM", "LOW"]
 Verdict = Literal["approved", "approved with note", "needs revision", "rejected"]
 Overall = Literal["APPROVE", "REVISE", "NONE"]
@@ -23,6 +23,7 @@ STATES: dict[State, str] = {
     "deferred": "a person put it aside, or it is outside the narrowed scope",
     "split": "replaced by the smaller gaps that name it as their parent",
     "merged": "the same as another gap, which carries on for both",
+    "dropped": "a person says that it is no gap",
 }
 OPEN: frozenset[State] = frozenset(("open", "proposed", "needs revision"))
 

@@ -61,7 +61,7 @@ _ROOTS: dict[str, Kind] = {
     "feedback": record(count=NUMBER, all=ListOf(_REMARK), here=ListOf(_REMARK), major=FLAG),
     "project": record(path=TEXT, branch=TEXT, base=TEXT, head=TEXT, changed=FLAG),
     "machine": record(model=FLAG, git=FLAG, coder=TEXT),
-    "task": record(agent=TEXT, attempt=NUMBER),
+    "task": record(agent=TEXT, attempt=NUMBER, step=NUMBER),
     "routing": record(affected=TEXTS),
     "decisions": ListOf(
         record(phase=TEXT, round=NUMBER, at=TEXT, option=TEXT, decision=TEXT, checkpoint=TEXT, by=TEXT, remarks=TEXTS,
