@@ -75,6 +75,10 @@ class Git:
     def with_(self, **variables: str) -> Git:
         return Git(self._environ, self._folder, {**self._variables, **variables})
 
+    def at(self, folder: str) -> Git:
+        """The same, started in this folder."""
+        return Git(self._environ, folder, self._variables)
+
     def do(self, *words: str, stdin: bytes = b"") -> bytes:
         """What it prints; GitFailed where it fails."""
         try:

@@ -13,7 +13,7 @@ import re
 import threading
 from collections.abc import Callable, Mapping, Sequence
 
-from reconvene.adapters.project import worktree
+from reconvene.adapters.project import uncommitted, worktree
 from reconvene.adapters.project import worktree_files as disk
 from reconvene.adapters.project.git import Git
 from reconvene.adapters.project.held_back import acts
@@ -78,7 +78,7 @@ class GitProjects:
         begun = bool(work.branch or work.base or work.head)
         branch = work.branch or free_branch(repository, run)
         base = work.base if begun else repository.head()
-        return ProjectDone(work.path, branch, base, 0 if begun else repository.uncommitted())
+        return ProjectDone(work.path, branch, base, 0 if begun else len(uncommitted.names(repository, self._environ)))
 
     def _place(self, run: str) -> str:
         """The folder of all this run's worktrees, outside of the person's checkout and of the home."""
