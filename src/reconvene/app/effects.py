@@ -22,7 +22,7 @@ from reconvene.core.facts.state import RunState
 from reconvene.core.run.plan import RunTask
 from reconvene.errors import AgentError, ReconveneError, UserError
 from reconvene.ports import AgentRunner, Answer, Assignment, Listener, Progress, ProjectDone, Projects, ProjectWork
-from reconvene.prompts.context import Shown, shown
+from reconvene.prompts.context import TOLD, Shown, shown
 from reconvene.prompts.documents import said
 from reconvene.secrets import Secrets
 from reconvene.tool_ports import CallsWait
@@ -121,8 +121,8 @@ def _for_task(work: ProjectWork | None, view: Shown, kind: str) -> ProjectWork |
             f"{view.agent.name} works in a project, and this run was given none",
             hint="start a new run with --input project=FOLDER",
         )
-    said = " ".join([view.instructions, *(remark["text"] for remark in view.remarks)])
-    return work._replace(place=view.works_in, words=said)
+    remarks = [] if view.agent.survey in TOLD else [remark["text"] for remark in view.remarks]
+    return work._replace(place=view.works_in, words=" ".join([view.instructions, *remarks]))
 
 
 async def run_task(

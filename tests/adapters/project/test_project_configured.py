@@ -44,7 +44,7 @@ def trapped(project: Path, tmp_path: Path) -> tuple[Path, Path]:
         (hooks / name).write_bytes(bait.read_bytes())
         (hooks / name).chmod(0o755)
     included = tmp_path / "included"
-    included.write_text(f"[filter \"evil\"]\n\tclean = {bait}\n[core]\n\tfsmonitor = {bait}\n")
+    included.write_text(f'[filter "evil"]\n\tclean = {bait}\n[core]\n\tfsmonitor = {bait}\n')
     run = str(bait)
     for key in (
         "filter.evil.clean", "filter.evil.smudge", "filter.evil.process", "diff.evil.textconv", "diff.evil.command",

@@ -111,6 +111,7 @@ class Agent(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True)
     sockets: tuple[str, ...] = ()  # docker, own, or paths
     tools: tuple[Tool, ...] = ()  # of a model
     loop: Loop | None = None  # None = as usual
+    survey: str = ""  # of a survey, what it looks at: branch, ground, tests, change, merge; "" = the project
 
 
 class Continue(Struct, frozen=True, tag="continue", omit_defaults=True, forbid_unknown_fields=True):

@@ -224,7 +224,7 @@ def _broken(tx: Transaction, gate: Gate, output: _Output) -> Objection | None:
         shown = Judged(text, output.value, output.files, documents, gate.about, output.first, gate.options)
         return kit_finder.gate(gate.kit)(shown)
     judged = {"text": text, "value": output.value, "files": list(output.files)}
-    seen = {"output": {**judged, "commit": output.commit, "diff": output.diff}}
+    seen = {"output": {**judged, "commit": output.commit, "diff": output.diff, "not_taken": list(output.ignored)}}
     if gate.when and truth(gate.when, scope.for_expression(tx.state, tx.book, gate.when, seen)):
         return Objection("REJECTED", "" if gate.retry_with else f"the output fails the rule `{gate.when}`.")
     return None
