@@ -113,8 +113,8 @@ def _looked_up(state: RunState, book: Book, work: ProjectWork | None, projects: 
 
 
 def _for_task(work: ProjectWork | None, view: Shown, kind: str) -> ProjectWork | None:
-    """Only those who work in the project, or look through it, are led there."""
-    if not view.works_in and kind != "survey":
+    """Only those who work in the project, or look through it, are led there; who has tools looks with these."""
+    if (not view.works_in and kind != "survey") or (view.works_in == "project.read" and view.agent.tools):
         return None
     if work is None:
         raise UserError(

@@ -27,7 +27,7 @@ from reconvene.core.facts.events import AnyEvent
 from reconvene.errors import StoreError, UserError
 from reconvene.wire.versions import RESTORE, UPGRADE, UPGRADE_OR_RESTORE, Opening, Raw, refuse_unless_known
 
-VERSION = 4
+VERSION = 5
 
 
 def _code(event: Raw) -> Raw:
@@ -58,6 +58,7 @@ _UPCASTERS: dict[int, Mapping[str, Callable[[Raw], Raw]]] = {
     1: {"AttemptEnded": _code, "TroubleSettled": _use, "CheckpointOpened": _offered, "OptionsRevised": _offered},
     2: {},
     3: {},
+    4: {},
 }
 
 EVENT_TYPES: tuple[type[AnyEvent], ...] = get_args(AnyEvent)

@@ -226,6 +226,8 @@ TABLES: dict[str, dict[str, Key]] = {
         "default": Key(Anything(), "offered as the answer; for types other than text, a string is an expression"),
         "expr": Key(EXPRESSION, "an expression that gives the default"),
         "into": Key(TEXT, "the value that takes the answer"),
+        "other": Key(FLAG, "a choice may be answered in other words than the options"),
+        "under": Key(EXPRESSION, "an answer holds only as long as this gives the same"),
     },
     "option": {
         "label": Key(TEXT, "what the person reads and chooses", required=True),

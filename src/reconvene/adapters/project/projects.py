@@ -184,7 +184,8 @@ class GitProjects:
             return _told(survey(work.path, work.words, Git(self._environ, work.path)), assignment)
         opened, tree = self._prepare(assignment, work)
         try:
-            answer = _told(survey(tree.folder, work.words, Git(self._environ, tree.folder)), assignment)
+            name = os.path.basename(work.path) if of_branch else ""
+            answer = _told(survey(tree.folder, work.words, Git(self._environ, tree.folder), name), assignment)
             return answer._replace(project=opened) if of_branch else answer
         finally:
             worktree.release(tree)

@@ -152,6 +152,8 @@ class Field(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True)
     default: object = None
     default_expr: str = ""
     into: str = ""  # value path, "answers" or "redo.reason"; "" = recorded with the decision only
+    other: bool = False  # a choice may be answered in other words than the options
+    under: str = ""  # expression: an answer holds only as long as it gives the same
 
 
 class Start(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
