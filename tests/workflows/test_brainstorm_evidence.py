@@ -205,19 +205,7 @@ def test_what_cannot_be_taken_goes_back_and_ends_with_the_person(talk: Sit, tmp_
 
 def test_without_a_suite_only_the_person_can_say_that_a_task_is_done(talk: Sit, tmp_path: Path):
     folder = project(tmp_path, {"calc.py": CODE})
-    one = talk(folder, command(tmp_path, CODER, "deletes nothing"), coder="unused")
-    one.close()
-    script = (
-        "import pathlib, sys; sys.stdin.read(); pathlib.Path('more.py').write_text('x = 1\\n'); print('All tests pass')"
-    )
-    one = Talk(
-        tmp_path / "other home",
-        {"project": str(folder)},
-        {"coder": command(tmp_path, script), "can_execute": True},
-        real=True,
-        planner=lambda work: plan("adding"),
-    )
-    one.decide("Skip to planning").decide("Build it")
+    one = talk(folder, command(tmp_path, MORE)).decide("Skip to planning").decide("Build it")
     assert "“Do adding”: not tested" in one.open.prompt
     assert one.offered == ["Done, not tested", "Have it done again", "Stop here"]
     one.decide("Done, not tested").decide("Finish")
