@@ -121,7 +121,7 @@ class ProjectWork(NamedTuple):
     since: tuple[str, ...] = ()  # the commits at which the items under way began, "" = base
     place: str = ""  # project, project.read, or "" where the agent only looks
     title: str = ""  # of the commit
-    words: str = ""  # for a survey: what it should look for
+    words: str = ""  # for a survey: what it should look for, or is told
 
 
 class ProjectDone(NamedTuple):

@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
 from reconvene.home import FINISHED, file_name, settings_files
-from reconvene.settings import store_wait, taken_of_agents
+from reconvene.settings import store_wait, taken_of_agents, usual_sandbox
 
 if TYPE_CHECKING:
     from reconvene.adapters.project import GitProjects
@@ -73,7 +73,13 @@ class LazyProjects:
         from reconvene.adapters.agents.presets import steers_any
         from reconvene.adapters.project import GitProjects
 
-        return GitProjects(self._home, self._environ, steers_any)
+        return GitProjects(self._home, self._environ, steers_any, self._keeps)
+
+    def _keeps(self, sandbox: str) -> bool:
+        from reconvene.adapters.sandbox import levels
+
+        wanted = usual_sandbox() if sandbox == "auto" else sandbox
+        return wanted != "off" and levels.find(self._environ).name != "none"
 
     async def run(self, runner: AgentRunner, assignment: Assignment, listener: Listener) -> Answer:
         return await self._projects.run(runner, assignment, listener)

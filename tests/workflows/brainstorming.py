@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from reconvene.adapters.agents import Agents
+from reconvene.adapters.project.repository import plant
 from reconvene.core.facts import commands as c
 from reconvene.core.facts.events import CheckpointOpened
 from reconvene.core.shown.scope import context
-from reconvene.ports import Assignment
+from reconvene.ports import Answer, Assignment, Listener
+from reconvene.sandboxing import sandbox_for
 from reconvene.testing.scripted import ScriptedAgents
 from reconvene.wire.workflow_file import load_workflow
 from reconvene.wiring import open_engine
@@ -114,21 +118,50 @@ def batches(*ids: str) -> list[dict[str, object]]:
 
 
 def _project(parent: Path) -> Path:
-    """A folder for the scout to look at."""
+    """A project for the scout to look at, with everything committed and no tests."""
     folder = parent / "project"
-    folder.mkdir(exist_ok=True)
-    (folder / "notes.py").write_text("NOTES = []  # typed notes are kept in memory\n", encoding="utf-8")
+    if not folder.exists():
+        plant(str(folder), {"notes.py": "NOTES = []  # typed notes are kept in memory\n"}, os.environ)
     return folder
 
 
+def green(work: Assignment) -> str:
+    """What a suite prints whose tests pass; the last line is what the engine asks for after it."""
+    return f"3 passed in 0.1s\n\n{work.agent.command[-1]} 0\n"
+
+
+def red(work: Assignment) -> str:
+    return f"FAILED test_notes.py::test_it - boom\n1 failed, 2 passed in 0.1s\n\n{work.agent.command[-1]} 1\n"
+
+
+class _WithCommands(ScriptedAgents):
+    """Whatever is a command really runs, in its sandbox; all others say what the test tells them to."""
+
+    def __init__(self, replies: Mapping[str, object], home: Path) -> None:
+        super().__init__(replies)  # type: ignore[arg-type]
+        self._commands = Agents(sandbox_for(lambda: [str(home)], os.environ, str(home)), os.environ)
+
+    async def run(self, assignment: Assignment, listener: Listener) -> Answer:
+        if assignment.agent.kind != "command":
+            return await super().run(assignment, listener)
+        self.calls.append(assignment)
+        return await self._commands.run(assignment, listener)
+
+    async def close(self) -> None:
+        await self._commands.close()
+        await super().close()
+
+
 class Talk(Seat):
-    """A run with scripted agents."""
+    """A run with scripted agents. `real`: commands are run."""
 
     def __init__(
         self,
         home: Path,
         inputs: Mapping[str, object] | None = None,
         settings: Mapping[str, object] | None = None,
+        *,
+        real: bool = False,
         **replies: object,
     ) -> None:
         everybody: dict[str, object] = {
@@ -138,9 +171,11 @@ class Talk(Seat):
             "coder": "Done.",
             "specification": lambda work: review(),
             "quality": lambda work: review(),
+            "tester": green,
         }
         given: dict[str, object] = {"description": WISH, "project": str(_project(home.parent)), **(inputs or {})}
-        self.agents = ScriptedAgents(everybody | replies)  # type: ignore[arg-type]
+        known = everybody | replies
+        self.agents = _WithCommands(known, home) if real else ScriptedAgents(known)  # type: ignore[arg-type]
         engine = open_engine(home, runner=self.agents)
         super().__init__(engine, engine.start(load_workflow(FOLDER), given, settings=settings, by="ann"))
 

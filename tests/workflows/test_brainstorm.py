@@ -118,7 +118,7 @@ def test_complex_sections_must_be_deep(talk: Sit):
 def test_an_override_changes_the_flow_and_applies_no_skips(talk: Sit):
     skipping = triage("straightforward", suggestedSkips=["questions", "design"])
     one = talk(brainstormer=by_phase(triage=skipping))
-    assert "It would skip, if you agree: questions, design" in one.open.prompt
+    assert "Skipped: questions, design (or choose which)." in one.open.prompt
     one.decide("Override — complex")
     assert one.phase == "questions"
     assert len(one.open.fields) == 5
@@ -200,7 +200,7 @@ def test_the_recommended_approach_is_taken_where_nothing_else_is_picked(talk: Si
 
 def test_an_approach_of_ones_own_counts_instead(talk: Sit):
     one = talk()
-    one.decide(AGREE["exploration"]).decide("Done").decide("Choose", own="Both, the journal in front of the database")
+    one.decide(AGREE["exploration"]).decide("Done").decide("Choose", pick="Both, the journal in front of the database")
     assert "Both, the journal in front of the database" in one.asked("brainstormer", "outline")[0]
     assert one.phase == "design"
 
@@ -336,7 +336,7 @@ def test_prose_instead_of_an_assessment_is_shown_and_the_person_goes_on_by_hand(
 
 def test_a_dropped_answer_is_sent_back(talk: Sit):
     lost = questions(0, "q2", "q3", "q4")
-    one = talk(brainstormer=by_phase(questions=[questions(3), lost, questions(0, "q1", "q2")]))
+    one = talk(brainstormer=by_phase(questions=[questions(3), lost, questions(0, "q1", "q2", dropped=["q3"])]))
     one.decide(AGREE["exploration"]).draft(q1="a file")
     one.decide("Discuss", "Fewer, please")
     assert "answered is gone" in one.asked("brainstormer", "questions")[2]
@@ -352,9 +352,81 @@ def test_a_question_may_not_lose_the_option_that_was_its_answer(talk: Sit):
 
 
 def test_what_was_deferred_may_be_dropped(talk: Sit):
-    one = talk(brainstormer=by_phase(questions=[questions(3), questions(0, "q4")]))
+    revised = questions(0, "q4", dropped=["q1", "q2", "q3"])
+    one = talk(brainstormer=by_phase(questions=[questions(3), revised]))
     one.decide(AGREE["exploration"]).decide("Done").decide("Back to questions").decide("Discuss", "Other ones, please")
     assert [field.id for field in one.open.fields] == ["q4"]
+
+
+@pytest.mark.parametrize("wrong", [questions(2), questions(6), questions(2, dropped=["never-asked"])])
+def test_the_number_of_questions_holds_for_revised_sets_unless_the_person_cut_them(talk: Sit, wrong: object):
+    cut = questions(2, dropped=["q3"])
+    one = talk(brainstormer=by_phase(questions=[questions(3), wrong, cut]))
+    one.decide(AGREE["exploration"]).decide("Discuss", "The third is pointless")
+    assert "does not fit the level" in one.asked("brainstormer", "questions")[2]
+    assert [field.id for field in one.open.fields] == ["q1", "q2"]
+
+
+def test_suggested_skips_can_be_ticked_one_by_one(talk: Sit):
+    one = talk(brainstormer=by_phase(triage=triage(suggestedSkips=["questions", "approaches"])))
+    one.decide("Agree, but choose what is skipped", questions="keep", approaches="skip")
+    assert one.phase == "questions"
+    one.decide("Done")
+    assert one.phase == "design"
+
+
+def test_agree_says_what_will_happen_with_a_split_on_the_table(talk: Sit):
+    one = talk(brainstormer=by_phase(triage=triage(split=batches("api", "help"))))
+    assert "all of it in this one run, not split" in one.open.prompt
+    assert "Agree, and do not split — questions, approaches, design" in one.offered
+    assert AGREE["exploration"] not in one.offered
+
+
+def test_a_choice_can_be_answered_in_ones_own_words(talk: Sit):
+    one = talk().decide(AGREE["exploration"]).decide("Discuss", "Hm", q1="in the cloud, encrypted")
+    assert one.context is not None
+    one.decide("Done")
+    assert one.context["answers"]["q1"] == "in the cloud, encrypted"  # type: ignore[index]
+
+
+def test_an_answer_to_other_words_is_asked_about_and_never_stands_silently(talk: Sit):
+    def worded(text: str, **more: object) -> dict[str, object]:
+        asked = questions(3, **more)
+        asked["list"][1]["text"] = text  # type: ignore[index]
+        return asked
+
+    sets = [questions(3), worded("How many notes?"), worded("How many notes?"), worded("How old are notes?")]
+    one = talk(brainstormer=by_phase(questions=sets))
+    one.decide(AGREE["exploration"]).decide("Discuss", "Say it otherwise", q2="ten", q1="a file")
+    for _ in range(2):  # also while nothing is said about it
+        notes = {field.id: field.note for field in one.open.fields}
+        assert notes == {
+            "q1": "",
+            "q3": "",
+            "q2": "you answered “ten” when it was asked as “What about q2?”: still right?",
+        }
+        one.decide("Discuss", "Go on")
+    notes = {field.id: field.note for field in one.open.fields}
+    assert notes["q2"] == "you answered “ten” when it was asked as “What about q2?”: still right?"
+    one.decide("Discuss", "A year", q2="a year")  # answered anew
+    assert {field.id: field.note for field in one.open.fields}["q2"] == ""
+
+
+def test_another_level_makes_new_questions_that_inherit_nothing_by_their_id(talk: Sit):
+    deeper = questions(0, "q1", "a", "b", "c", "d")
+    one = talk(brainstormer=by_phase(questions=[questions(3), questions(3), deeper]))
+    one.decide(AGREE["exploration"]).decide("Discuss", "Hm", q1="a file", q2="ten")
+    one.decide("Back to the assessment").decide("Override — complex")
+    assert one.phase == "questions"
+    one.decide("Done")
+    assert set(one.context["answers"].values()) == {DEFERRED}  # type: ignore[union-attr]
+    assert len(one.context["answers"]) == 5  # type: ignore[arg-type]
+
+
+def test_going_back_and_forth_at_the_same_level_keeps_the_answers(talk: Sit):
+    one = talk().decide(AGREE["exploration"]).decide("Discuss", "Hm", q1="a file")
+    one.decide("Back to the assessment").decide(AGREE["exploration"]).decide("Done")
+    assert one.context["answers"]["q1"] == "a file"  # type: ignore[index]
 
 
 @pytest.mark.parametrize("count", [0, 1, 6, 12])
@@ -372,7 +444,7 @@ def test_without_any_approach_the_person_describes_their_own(talk: Sit):
     assert "two to five approaches" in one.trouble.prompt
     one.decide("Go on without it")
     assert "Describe your own" in one.open.prompt
-    one.decide("Choose", own="A journal")
+    one.decide("Choose", pick="A journal")
     assert one.phase == "design"
 
 
@@ -438,7 +510,7 @@ def test_an_outline_of_an_approach_given_up_since_is_not_taken(talk: Sit):
 
 def test_an_approach_chosen_without_a_design_is_told_to_the_planner(talk: Sit):
     one = talk(brainstormer=by_phase(triage=triage(suggestedSkips=["design"])))
-    one.decide(AGREE["exploration"]).decide("Done").decide("Choose", own="Carve it in stone")
+    one.decide(AGREE["exploration"]).decide("Done").decide("Choose", pick="Carve it in stone")
     assert one.phase == "plan_review"
     assert "Approach: **Carve it in stone**" in one.agents.of("planner")[0].prompt
 
@@ -464,7 +536,7 @@ def test_from_the_design_there_is_always_a_way_back(talk: Sit, level: str, skips
 
 def test_without_approaches_by_hand_the_way_back_stays_open(talk: Sit):
     one = talk(brainstormer=by_phase(approaches={"list": [], "recommended": ""}))
-    one.decide(AGREE["exploration"]).decide("Done").decide("Go on without it").decide("Choose", own="A journal")
+    one.decide(AGREE["exploration"]).decide("Done").decide("Go on without it").decide("Choose", pick="A journal")
     one.decide("Back to approaches")
     assert one.phase == "approaches"
 

@@ -29,6 +29,7 @@ def project(tmp_path: Path) -> Path:
     git(folder, "config", "user.name", "Ann")
     git(folder, "config", "user.email", "ann@example.org")
     (folder / "notes.py").write_text("TEXT = ''\n")
+    (folder / "Makefile").write_text("test:\n\tpython3 -m pytest -q\n")
     git(folder, "add", "-A")
     git(folder, "commit", "-q", "-m", "Notes")
     return folder
@@ -80,7 +81,7 @@ def test_batches_are_worked_off_in_order_with_a_reassessment_between(talk: Sit, 
     assert "**Screen** (`screen`) [open]" in one.file("batches.md")
     one.decide("Build it")
     assert one.phase == "reassess"
-    assert "Batch 1 complete: Store" in one.open.prompt
+    assert "Batch 1, Store: done" in one.open.prompt
     assert "2. **Screen**" in one.open.prompt
     assert one.offered == ["Continue to the next batch", "Adjust scope", "Stop here"]
     assert "**Store** (`store`) [done]" in one.file("batches.md")
@@ -89,8 +90,11 @@ def test_batches_are_worked_off_in_order_with_a_reassessment_between(talk: Sit, 
     assert one.state.record.calls["scout"] == 2
     assert "The plan for “Screen” (1 task;" in one.open.prompt.replace("**", "")
     one.decide("Build it")
+    assert one.phase == "finish"
+    assert "in 3 commits" in one.open.prompt
+    assert "tried, without conflicts" in one.open.prompt
+    one.decide("Finish")
     assert one.state.status == "completed"
-    assert one.phase != "reassess"
     assert [task_of(work) for work in one.agents.of("coder")] == ["journal", "reader", "window"]
     assert "# Plan: Store" in one.file("plans/1-store.md")
     assert "# Plan: Screen" in one.file("plans/2-screen.md")
@@ -107,7 +111,7 @@ def test_batches_are_worked_off_in_order_with_a_reassessment_between(talk: Sit, 
 def test_no_batches_means_one(talk: Sit):
     one = talk().decide("Skip to planning")
     assert "The plan for “The whole change”" in one.open.prompt.replace("**", "")
-    one.decide("Build it")
+    one.decide("Build it").decide("Finish")
     assert one.state.status == "completed"
     assert one.agents.of("brainstormer")[-1].phase == "triage"
 
@@ -119,7 +123,7 @@ def test_ones_own_batches_are_taken(talk: Sit):
     assert "The plan for “First”" in one.open.prompt.replace("**", "")
     assert "**Third** (`b3`) [open]" in one.file("batches.md")
     one.decide("Build it")
-    assert "Batch 1 complete: First" in one.open.prompt
+    assert "Batch 1, First: done" in one.open.prompt
 
 
 def test_adjusting_the_scope_changes_what_remains(talk: Sit):
@@ -155,7 +159,7 @@ def test_what_is_done_cannot_be_dropped_from_the_batches(talk: Sit):
 
 def test_stopping_between_batches_ends_the_run_with_what_is_done(talk: Sit):
     one = talk(brainstormer=two_batches, planner=planned).decide("Skip to planning").decide("Build it")
-    one.decide("Stop here")
+    one.decide("Stop here").decide("Finish")
     assert one.state.status == "completed"
     assert "**Screen** (`screen`) [open]" in one.file("summary.md")
     assert "You stopped between batches" in one.file("summary.md")
@@ -175,7 +179,7 @@ def test_all_reviewers_look_at_every_task_whatever_the_level(talk: Sit, way: str
         one.decide(f"Override — {way}")
         while one.phase != "plan_review":
             one.decide(next(label for label in ("Approve", "Choose", "Done") if label in one.offered))
-    one.decide("Build it")
+    one.decide("Build it").decide("Finish")
     assert one.state.status == "completed"
     for name in ("specification", "quality"):
         assert [task_of(work) for work in one.agents.of(name)] == ["one", "two"]
@@ -186,7 +190,7 @@ def test_a_task_that_is_sent_back_is_done_again_with_the_review(talk: Sit):
     verdicts = [review("REVISE", "The journal is never closed"), review()]
     one = talk(planner=lambda work: plan("journal"), quality=lambda work: verdicts.pop(0))
     one.decide("Skip to planning").decide("Build it")
-    assert one.state.status == "completed"
+    assert one.phase == "finish"
     first, second = one.agents.of("coder")
     assert "The journal is never closed" not in first.prompt
     assert "The journal is never closed" in second.prompt
@@ -202,9 +206,10 @@ def test_after_two_send_backs_the_person_is_asked(talk: Sit):
     assert one.offered == ["Have it done again", "Take it as it is", "Stop here"]
     one.decide("Have it done again", "Close it in a finally")
     assert "Close it in a finally" in one.agents.of("coder")[3].prompt
-    one.decide("Take it as it is")
-    assert one.state.status == "completed"
-    assert "quality asks for changes (taken as it is)" in one.file("summary.md")
+    one.decide("Take it as it is").decide("Finish")
+    assert (one.state.status, one.state.outcome) == ("completed", "not all done")
+    assert "sent back by quality, taken as it is; specification approves; quality asks" in one.file("summary.md")
+    assert "- [ ] Do journal" in one.file("summary.md")
 
 
 def test_a_reviewer_that_gives_nothing_is_asked_again_and_then_the_person_is(talk: Sit):
@@ -223,7 +228,7 @@ def test_a_plan_is_sent_back_at_most_twice(talk: Sit):
     assert "The review still asks for changes" in one.open.prompt
     one.decide("Discuss the plan", "It is fine-grained enough")
     assert "It is fine-grained enough" in one.agents.of("planner")[3].prompt
-    one.decide("Build it")
+    one.decide("Build it").decide("Finish")
     assert one.state.status == "completed"
 
 
@@ -245,7 +250,7 @@ def test_a_coder_that_changes_nothing_is_asked_again(talk: Sit):
 
     one = talk(planner=lambda work: plan("journal"), coder=lazy).decide("Skip to planning").decide("Build it")
     assert "Nothing has changed in the project" in one.agents.of("coder")[1].prompt
-    assert one.state.status == "completed"
+    assert one.phase == "finish"
 
 
 def test_with_nobody_to_build_the_run_ends_with_the_reviewed_plan_and_says_so(talk: Sit, project: Path):

@@ -64,7 +64,7 @@ class Recorded:
         for _ in range(30):
             if self.state.status != "waiting":
                 break
-            self.take("Done", "Choose", "Approve", "Build it", "Continue to the next batch")
+            self.take("Done", "Choose", "Approve", "Build it", "Continue to the next batch", "It is done", "Finish")
         assert self.state.status == "completed", self.state.status
 
 
@@ -109,13 +109,40 @@ def test_the_recording_answers_whatever_is_discussed(play: Play, case: str) -> N
     one.take("Discuss", said="I do not understand the first one")
     one.take("Done")
     one.take("Discuss", said="And both together?")
-    one.take("Choose", own="Both, one after the other")
+    one.take("Choose", pick="Both, one after the other")
     one.take("Discuss", said="Why is that?")
     one.take("Revise", said="Name the file")
     point = one.state.world.open
     assert point is not None
     assert "Name the file" in point.prompt
     one.on_to_the_end()
+
+
+def test_each_approach_has_a_design_of_its_own_that_keeps_what_was_said_and_answered(play: Play) -> None:
+    one = play("2-complex")
+    one.take("Agree — more questions, deeper design")
+    one.take("Done", below="minus one", transport="sent by mail")
+    one.take("Choose", pick="One file with a lock")
+    for said in ("Say how long it waits", "And who is told"):
+        one.take("Revise", said=said)
+    assert one.state.world.open is not None
+    text = one.state.world.open.prompt
+    assert "pantry.lock" in text
+    assert "sent by mail" in text
+    assert "From our talk: Say how long it waits; And who is told" in text
+    one.take("Approve")
+    assert one.state.world.open is not None
+    assert "the list says: minus one" in one.state.world.open.prompt
+
+
+def test_two_wishes_at_once_are_split(play: Play) -> None:
+    one = play("3-split")
+    one.take("Split into separate runs", sure=True)
+    assert (one.state.status, one.state.outcome) == ("completed", "split")
+    assert sorted(run for run in one.engine.log.heads() if run != one.run) == [
+        f"{one.run}.names",
+        f"{one.run}.together",
+    ]
 
 
 def test_batches_of_ones_own_are_answered_too(play: Play) -> None:
@@ -134,8 +161,9 @@ def test_every_answer_says_that_it_is_recorded(play: Play) -> None:
     one.take("Agree — quick design outline")
     one.on_to_the_end()
     ended = [event for _, event in one.engine.log.read(one.run) if isinstance(event, AttemptEnded)]
-    assert all(event.recorded for event in ended if not event.task.endswith("/scout"))
-    assert not any(event.recorded for event in ended if event.task.endswith("/scout"))
+    looks = tuple(f"/{name}" for name in ("ground", "scout", "tester", "differ", "merger"))  # these are real
+    assert all(event.recorded for event in ended if not event.task.endswith(looks))
+    assert not any(event.recorded for event in ended if event.task.endswith(looks))
 
 
 @pytest.mark.parametrize(("case", "tests"), [("straightforward", 5), ("complex", 9)])
@@ -158,8 +186,8 @@ def test_the_demo_tells_what_happens_and_which_command_it_stands_for(tmp_path: P
     assert done.code == 0, done.err
     for told in (
         "reconvene run brainstorm --recorded --input 'description=Let two people keep the pantry together.",
-        "All agents but scout are recorded",
-        "Batch 1 complete",
+        "All agents but ground, scout, tester, differ and merger are recorded",
+        "Batch 1, A journal of changes: done",
         "summary.md",
         "Another case of it: reconvene demo brainstorm --case straightforward",
     ):

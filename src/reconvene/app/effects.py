@@ -22,7 +22,7 @@ from reconvene.core.facts.state import RunState
 from reconvene.core.run.plan import RunTask
 from reconvene.errors import AgentError, ReconveneError, UserError
 from reconvene.ports import AgentRunner, Answer, Assignment, Listener, Progress, ProjectDone, Projects, ProjectWork
-from reconvene.prompts.context import Shown, shown
+from reconvene.prompts.context import TOLD, Shown, shown
 from reconvene.prompts.documents import said
 from reconvene.secrets import Secrets
 from reconvene.tool_ports import CallsWait
@@ -113,16 +113,16 @@ def _looked_up(state: RunState, book: Book, work: ProjectWork | None, projects: 
 
 
 def _for_task(work: ProjectWork | None, view: Shown, kind: str) -> ProjectWork | None:
-    """Only those who work in the project, or look through it, are led there."""
-    if not view.works_in and kind != "survey":
+    """Only those who work in the project, or look through it, are led there; who has tools looks with these."""
+    if (not view.works_in and kind != "survey") or (view.works_in == "project.read" and view.agent.tools):
         return None
     if work is None:
         raise UserError(
             f"{view.agent.name} works in a project, and this run was given none",
             hint="start a new run with --input project=FOLDER",
         )
-    said = " ".join([view.instructions, *(remark["text"] for remark in view.remarks)])
-    return work._replace(place=view.works_in, words=said)
+    remarks = [] if view.agent.survey in TOLD else [remark["text"] for remark in view.remarks]
+    return work._replace(place=view.works_in, words=" ".join([view.instructions, *remarks]))
 
 
 async def run_task(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from reconvene.app.session import Session
-from reconvene.core.facts.events import AttemptEnded, LateOutputArchived
+from reconvene.core.facts.events import AttemptEnded, GapFound, LateOutputArchived
 from reconvene.core.facts.ids import parse_task
 from reconvene.ports import Listener, Progress
 
@@ -29,6 +29,8 @@ def tell_recorded(session: Session, listener: Listener) -> None:
             what = _BECAME[event.verdict]
             listener(Progress(session.run, event.task, parse_task(event.task)[2], what, event.why, tokens))
             tell_not_taken(event, session.run, listener)
+        elif isinstance(event, GapFound) and event.say:
+            listener(Progress(session.run, "", "", "note", event.say))
         elif isinstance(event, LateOutputArchived) and event.output is not None:
             listener(Progress(session.run, event.task, parse_task(event.task)[2], "late"))
 

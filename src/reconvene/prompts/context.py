@@ -33,6 +33,9 @@ _CHANGED = "(What begins with “+” the person wrote. What is “removed” wa
 _EXAMPLE = "one that would pass, about another matter"
 
 
+TOLD = ("ground", "tests", "change", "merge")  # surveys that are told something, where others look for words
+
+
 class Shown(Struct, frozen=True):
     agent: Agent
     prompt: str
@@ -256,6 +259,8 @@ def _filled(state: RunState, book: Book, agent: Agent, text: str) -> str:
 
 def _instructions(state: RunState, book: Book, agent: Agent, step: Step) -> str:
     texts = [_filled(state, book, agent, text) for text in (agent.prompt, _asked(state, step)) if text]
+    if agent.survey in TOLD:
+        return "\n\n".join(texts)
     if not texts:
         frame = state.world.top
         title = book.phase(frame.phase).title or frame.phase

@@ -117,6 +117,7 @@ class Agents:
             sockets=node.texts("sockets"),
             tools=self._tools.of(name, node, uses_tools=self._is_model(node) or _is_set(node.get("recorded"))),
             loop=_loop(node.mapping("loop")) if node.get("loop") is not None else None,
+            survey="" if (looks := node.text("survey")) == "project" else looks,
         )
 
     def _is_model(self, node: Mapping) -> bool:

@@ -159,6 +159,8 @@ class Checkpoints:
             default=default,
             default_expr=default_expr,
             into=node.text("into"),
+            other=node.flag("other"),
+            under=self._reading.expression(node, "under"),
         )
 
     def _check_field(self, node: Mapping, kind: str) -> None:

@@ -110,7 +110,10 @@ TABLES: dict[str, dict[str, Key]] = {
         "command": Key(SOME_WORDS, 'a program that gets the prompt on stdin, or "{{ settings.NAME }}"'),
         "python": Key(TEXT, "package.module:function"),
         "recorded": Key(one_of(FLAG, TEXT), "replay recorded/NAME.yaml"),
-        "survey": Key(word("project"), "look through the person's project; no model is asked"),
+        "survey": Key(
+            word("project", "branch", "ground", "tests", "change", "merge"),
+            "what the engine itself finds out in the person's project; no model is asked",
+        ),
         "remit": Key(TEXT, "what the agent is responsible for; remarks are routed by it"),
         "always": Key(FLAG, "part of every extra round, whomever the remarks affect"),
         "contract": Key(_CONTRACT, "JSON Schema of the output, or a .json or .yaml file with it"),
@@ -223,6 +226,8 @@ TABLES: dict[str, dict[str, Key]] = {
         "default": Key(Anything(), "offered as the answer; for types other than text, a string is an expression"),
         "expr": Key(EXPRESSION, "an expression that gives the default"),
         "into": Key(TEXT, "the value that takes the answer"),
+        "other": Key(FLAG, "a choice may be answered in other words than the options"),
+        "under": Key(EXPRESSION, "an answer holds only as long as this gives the same"),
     },
     "option": {
         "label": Key(TEXT, "what the person reads and chooses", required=True),

@@ -197,7 +197,8 @@ class Phases:
         if not place.startswith("project"):
             return ""
         self._values.needs_project(node.line_of("place"), f"place: {place}")
-        if found := next((name for name in agents if name in self._roster.with_tools), ""):
+        found = next((name for name in agents if name in self._roster.with_tools), "")
+        if found and place == "project":  # where it may only read, it looks with its tools
             message = f"{shown(found)} has tools, which work in a folder of the run and not in 'place: {place}'"
             self._reading.add(node.line_of("place"), message, "leave 'place' out; the tool 'project' reads the project")
         if node.get("writes") is not None:

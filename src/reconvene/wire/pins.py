@@ -120,5 +120,6 @@ def _gates_to_2(agent: _Any) -> _Any:
     return agent | {"gates": gates}
 
 
-# version of a pin → how it becomes one of the next version; 3: an agent says beside which file its module lies
+# version of a pin → how it becomes one of the next version; 3: an agent says beside which file its module lies; 5: what
+# a survey looks at
 _UPCASTERS: dict[int, Callable[[Raw], Raw]] = {1: _to_2, 2: unchanged, 3: unchanged, 4: unchanged, 5: unchanged}

@@ -216,5 +216,8 @@ def test_a_very_long_diff_is_cut_and_names_every_file(begin: Begin, project: Pat
     assert run.on().status == "completed"
     diff = run.text(run.events("AttemptEnded")[0].diff.digest)
     assert len(diff) < 80_000
-    assert "the rest of this diff is not shown" in diff
-    assert "big3.txt" in diff
+    assert diff.startswith("\\ this diff is too long to show whole; all 3 files that changed:\n")
+    for name in ("big1.txt", "big2.txt", "big3.txt"):
+        assert f"\\ {name}: new, +20000 -0\n" in diff
+        assert f"+++ b/{name}\n" in diff
+    assert diff.count("more lines of the diff of this file are not shown") == 3

@@ -10,7 +10,7 @@ import contextlib
 import os
 import subprocess
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from reconvene.errors import AgentError
 
@@ -75,10 +75,25 @@ class Git:
     def with_(self, **variables: str) -> Git:
         return Git(self._environ, self._folder, {**self._variables, **variables})
 
+    def at(self, folder: str) -> Git:
+        """The same, started in this folder."""
+        return Git(self._environ, folder, self._variables)
+
     def do(self, *words: str, stdin: bytes = b"") -> bytes:
         """What it prints; GitFailed where it fails."""
+        done = self._run(words, stdin)
+        if done.returncode:
+            raise GitFailed(f"`git {words[0]}` failed: {_said(done.stderr) or f'exit code {done.returncode}'}")
+        return done.stdout
+
+    def outcome(self, *words: str) -> tuple[bytes, int]:
+        """What it prints, and its exit code, where that says more than whether it failed."""
+        done = self._run(words, b"")
+        return done.stdout, done.returncode
+
+    def _run(self, words: Sequence[str], stdin: bytes) -> subprocess.CompletedProcess[bytes]:
         try:
-            done = subprocess.run(
+            return subprocess.run(
                 arguments(*words),
                 cwd=self._folder,
                 env=environment(self._environ, self._variables),
@@ -91,9 +106,6 @@ class Git:
             raise _missing(self._folder) from None
         except subprocess.TimeoutExpired:
             raise GitFailed(f"`git {words[0]}` did not end within {_SECONDS:g} s.") from None
-        if done.returncode:
-            raise GitFailed(f"`git {words[0]}` failed: {_said(done.stderr) or f'exit code {done.returncode}'}")
-        return done.stdout
 
     def text(self, *words: str, stdin: bytes = b"") -> str:
         return self.do(*words, stdin=stdin).decode("utf-8", "surrogateescape").removesuffix("\n")

@@ -8,12 +8,13 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import hashlib
+import json
 import os
 import re
 import threading
 from collections.abc import Callable, Mapping, Sequence
 
-from reconvene.adapters.project import worktree
+from reconvene.adapters.project import diffs, surveys, uncommitted, worktree
 from reconvene.adapters.project import worktree_files as disk
 from reconvene.adapters.project.git import Git
 from reconvene.adapters.project.held_back import acts
@@ -32,25 +33,34 @@ _SUBJECT = 72
 
 class GitProjects:
     """`home`: whose runs these are. Worktrees lie outside of it. `steers`: whether a file of this name could make a
-    coding program start others; agents change no such file."""
+    coding program start others; agents change no such file. `keeps`: whether commands with this `sandbox` are kept from
+    writing elsewhere; only they are lent anything of the person's."""
 
     def __init__(
-        self, home: str, environ: Mapping[str, str], steers: Callable[[str], bool] = lambda path: False
+        self,
+        home: str,
+        environ: Mapping[str, str],
+        steers: Callable[[str], bool] = lambda path: False,
+        keeps: Callable[[str], bool] = lambda sandbox: False,
     ) -> None:
         self._home = os.path.abspath(home)
         self._environ = environ
         self._steers = steers
+        self._keeps = keeps
         self._lock = threading.Lock()  # one preparation at a time: a cancelled one may still be at it
 
     async def run(self, runner: AgentRunner, assignment: Assignment, listener: Listener) -> Answer:
         work = assignment.project
         assert work is not None
         if assignment.agent.kind == "survey":
-            return await asyncio.to_thread(self._survey, assignment, work)
-        opened, tree = await asyncio.to_thread(self._prepare, assignment, work)
+            if assignment.agent.survey == "tests":
+                return await self._tests(runner, assignment, work, listener)
+            return await asyncio.to_thread(self._look, assignment, work)
+        is_command = assignment.agent.kind == "command"
+        opened, tree = await asyncio.to_thread(self._prepare, assignment, work, lend=is_command)
         if opened.uncommitted and not work.branch:
             listener(Progress(assignment.run, assignment.task, assignment.agent.name, "note", _warning(opened)))
-        finished = assignment.agent.kind == "command"  # ends with all it started, however it ends
+        finished = is_command  # ends with all it started, however it ends
         try:
             answer = await runner.run(assignment._replace(folder=tree.folder, ground=tree.ground), listener)
             finished = True
@@ -59,13 +69,16 @@ class GitProjects:
             if finished:
                 worktree.release(tree)
 
-    def _prepare(self, assignment: Assignment, work: ProjectWork) -> tuple[ProjectDone, worktree.Worktree]:
+    def _prepare(
+        self, assignment: Assignment, work: ProjectWork, *, lend: bool = False
+    ) -> tuple[ProjectDone, worktree.Worktree]:
         with self._lock:
             repository = find(work.path, self._environ)
             opened = self._open(repository, assignment.run, work)
             place = self._place(assignment.run)
             commit, name = work.head or opened.base, _plain(assignment.agent.name)
-            tree = worktree.ready(place, name, repository, commit, opened.branch, self._environ)
+            lent = surveys.lendable(repository) if lend and self._keeps(assignment.agent.sandbox) else []
+            tree = worktree.ready(place, name, repository, commit, opened.branch, self._environ, tuple(lent))
             disk.remove_matching(tree.tree, worktree.untracked(tree), self._is_unwanted)
             return opened, tree
 
@@ -73,12 +86,16 @@ class GitProjects:
         """What one agent may not leave for the next."""
         return self._steers(path) or is_ours(path) or acts(path)
 
-    def _open(self, repository: Repository, run: str, work: ProjectWork) -> ProjectDone:
-        """Where the run's branch begins: as recorded, or from what is checked out now."""
+    def _open(self, repository: Repository, run: str, work: ProjectWork, *, include: bool = False) -> ProjectDone:
+        """Where the run's branch begins: as recorded, or from what is checked out now, with what is not committed yet
+        where the person wants it so."""
         begun = bool(work.branch or work.base or work.head)
         branch = work.branch or free_branch(repository, run)
-        base = work.base if begun else repository.head()
-        return ProjectDone(work.path, branch, base, 0 if begun else repository.uncommitted())
+        if begun:
+            return ProjectDone(work.path, branch, work.base)
+        if include:
+            return ProjectDone(work.path, branch, uncommitted.as_commit(repository, self._environ))
+        return ProjectDone(work.path, branch, repository.head(), len(uncommitted.names(repository, self._environ)))
 
     def _place(self, run: str) -> str:
         """The folder of all this run's worktrees, outside of the person's checkout and of the home."""
@@ -113,21 +130,63 @@ class GitProjects:
             starts = [(since, since or opened.base) for since in work.since]
             done = opened._replace(
                 commit=commit,
-                diff=worktree.diff(tree.engine, before, commit),
-                since=tuple((since, worktree.diff(tree.engine, start, commit)) for since, start in starts),
-                changed=worktree.changed(tree.engine, before, commit),
+                diff=diffs.diff(tree.engine, before, commit),
+                since=tuple((since, diffs.diff(tree.engine, start, commit)) for since, start in starts),
+                changed=diffs.changed(tree.engine, before, commit),
             )
         return answer._replace(files={}, ignored=(*answer.ignored, *ignored), project=done, held=held.files)
 
-    def _survey(self, assignment: Assignment, work: ProjectWork) -> Answer:
-        """What is there: in the person's folder as it is, or, once the run has changed something, on its branch."""
+    async def _tests(
+        self, runner: AgentRunner, assignment: Assignment, work: ProjectWork, listener: Listener
+    ) -> Answer:
+        """The tests, at the run's commit: what they leave in the tree is thrown away."""
+        from reconvene.adapters.project import suite_runs
+
+        asked = surveys.told(work.words)
+        opened, tree = await asyncio.to_thread(self._prepare, assignment, work, lend=not asked.get("setup"))
+        try:
+            found, level = await suite_runs.run(runner, assignment, tree, asked, listener)
+        finally:
+            worktree.release(tree)  # a command ends with all it started
+        found["commit"] = (work.head or opened.base)[:12]
+        return _recorded(found, assignment)._replace(project=opened, sandbox=level)
+
+    def _look(self, assignment: Assignment, work: ProjectWork) -> Answer:
+        match assignment.agent.survey:
+            case "" | "project":
+                return self._survey(assignment, work)
+            case "branch":
+                return self._survey(assignment, work, of_branch=True)
+            case "ground":
+                return self._ground(assignment, work, str(surveys.told(work.words).get("begin") or ""))
+        repository = find(work.path, self._environ)
+        engine = worktree.engine_git(self._place(assignment.run), repository, self._environ)
+        base = work.base or repository.head()
+        if assignment.agent.survey == "merge":
+            return _recorded(surveys.merge(engine, repository, work.head, self._environ), assignment)
+        return _recorded(surveys.change(engine, work, base, surveys.told(work.words)), assignment)
+
+    def _ground(self, assignment: Assignment, work: ProjectWork, begin: str) -> Answer:
+        """`begin`: with | without what is not committed. Then the branch begins here and now."""
+        answer = _recorded(surveys.ground(work.path, self._environ), assignment)
+        if begin not in ("with", "without") or self.unfit(work.path):
+            return answer
+        repository = find(work.path, self._environ)
+        opened = self._open(repository, assignment.run, work, include=begin == "with")
+        return answer._replace(project=opened)
+
+    def _survey(self, assignment: Assignment, work: ProjectWork, *, of_branch: bool = False) -> Answer:
+        """What is there: in the person's folder as it is, or, once the run has changed something, on its branch. With
+        `of_branch`, where that begins from the first on."""
         from reconvene.adapters.project.survey import survey
 
-        if not work.head:
+        if not work.head and not (of_branch and not self.unfit(work.path)):
             return _told(survey(work.path, work.words, Git(self._environ, work.path)), assignment)
-        _, tree = self._prepare(assignment, work)
+        opened, tree = self._prepare(assignment, work)
         try:
-            return _told(survey(tree.folder, work.words, Git(self._environ, tree.folder)), assignment)
+            name = os.path.basename(work.path) if of_branch else ""
+            answer = _told(survey(tree.folder, work.words, Git(self._environ, tree.folder), name), assignment)
+            return answer._replace(project=opened) if of_branch else answer
         finally:
             worktree.release(tree)
 
@@ -168,10 +227,10 @@ class GitProjects:
         repository = find(path, self._environ)
         git, tip = repository.git, repository.commit(f"refs/heads/{branch}") if branch else ""
         added = git.maybe("rev-list", "--count", tip, f"^{commit}") if tip and tip != commit else ""
-        return ProjectLook(worktree.changed(git, base, commit), tip, int(added or 0))
+        return ProjectLook(diffs.changed(git, base, commit), tip, int(added or 0))
 
     def compare(self, path: str, old: str, new: str) -> str:
-        return worktree.diff(find(path, self._environ).git, old, new)
+        return diffs.diff(find(path, self._environ).git, old, new)
 
     def close(self, run: str) -> None:
         with self._lock:
@@ -216,6 +275,12 @@ def _message(assignment: Assignment, work: ProjectWork) -> str:
 def _told(text: str, assignment: Assignment) -> Answer:
     data = text.encode("utf-8", "replace")
     return Answer(text, None, False, {}, (), Usage(), assignment.prompt.encode("utf-8", "replace"), data)
+
+
+def _recorded(found: Mapping[str, object], assignment: Assignment) -> Answer:
+    """A record as an agent's output: a value, and the same as JSON."""
+    text = json.dumps(found, ensure_ascii=False, indent=1)
+    return _told(text, assignment)._replace(value=found, has_value=True)
 
 
 def _content(repository: Repository, commit: str, name: str, room: int) -> str:

@@ -56,11 +56,6 @@ class Repository(NamedTuple):
     def commit(self, ref: str) -> str:
         return self.git.maybe("rev-parse", "--verify", "--quiet", f"{ref}^{{commit}}")
 
-    def uncommitted(self) -> int:
-        """How many files differ from the commit; the engine's own state folder is none of them."""
-        found = self.git.names("status", "--porcelain", "-z", "--no-renames", "--ignore-submodules=all")
-        return sum(".reconvene" not in entry[3:].split("/") for entry in found)
-
     def person(self) -> tuple[str, str]:
         """Whom the person's git configuration names."""
         return self.git.maybe("config", "--get", "user.name"), self.git.maybe("config", "--get", "user.email")

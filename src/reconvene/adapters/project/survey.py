@@ -46,11 +46,11 @@ class _Match(NamedTuple):
     lines: tuple[str, ...]
 
 
-def survey(folder: str, about: str, git: Git) -> str:
-    """Everything at once, as Markdown."""
+def survey(folder: str, about: str, git: Git, name: str = "") -> str:
+    """Everything at once, as Markdown. `name`: what it is called, where the folder has another."""
     paths, cut = _paths(folder, git)
     words = _words(about)
-    parts = [f"# Survey of {os.path.basename(os.path.abspath(folder)) or folder}", _tree(paths, cut)]
+    parts = [f"# Survey of {name or os.path.basename(os.path.abspath(folder)) or folder}", _tree(paths, cut)]
     parts += [_readme(folder, paths), _commits(git), _matches(folder, paths, words)]
     return "\n\n".join(part for part in parts if part) + "\n"
 

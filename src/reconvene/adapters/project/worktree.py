@@ -23,14 +23,11 @@ from reconvene.errors import AgentError
 from reconvene.sandbox_ports import Ground
 from reconvene.secrets import Secrets
 
-MAX_DIFF = 60_000  # bytes of one diff that are recorded
-_MAX_STAT = 4_000
 _MAX_COMMITS = 200  # of an agent's own, in one attempt
-_MAX_NAMES = 1000
+_LARGEST = 10 << 20  # bytes of one file that is taken
 _ATTRIBUTES = "* -text !eol !filter !ident !working-tree-encoding !diff !merge !crlf\n"
 _IDLE = "idle"  # there when no attempt works in the folder: one that a crash left behind is not used again
 _HASH = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
-_DIFF = ("-r", "-M", "--no-ext-diff", "--no-textconv", "--no-color", "--ignore-submodules=dirty")
 
 
 class Worktree(NamedTuple):
@@ -38,6 +35,7 @@ class Worktree(NamedTuple):
     repository: Repository
     engine: Git  # with the index and tree of this worktree
     environ: Mapping[str, str]
+    lent: tuple[str, ...] = ()  # folders of the person's checkout that it may read, by name
 
     @property
     def tree(self) -> str:
@@ -57,14 +55,17 @@ class Worktree(NamedTuple):
         """The tree and its git folder are the agent's. Of the person's repository it needs the objects alone, and of
         none of its checkouts anything."""
         own = self.repository
-        return Ground((self.tree, self.git), own.all_objects(), (own.common, *own.checkouts()))
+        lent = tuple(os.path.join(own.folder, name) for name in self.lent)
+        return Ground((self.tree, self.git), (*own.all_objects(), *lent), (own.common, *own.checkouts()))
 
     @property
     def pointer(self) -> bytes:
         return f"gitdir: {self.git}\n".encode("utf-8", "surrogateescape")
 
 
-def engine_git(place: str, repository: Repository, environ: Mapping[str, str]) -> Git:
+def engine_git(
+    place: str, repository: Repository, environ: Mapping[str, str], lent: tuple[str, ...] = ()
+) -> Git:
     """The engine's own view of the repository: its objects, none of its configuration."""
     own = os.path.join(place, "engine.git")
     bare = Git(environ, place, ALONE)
@@ -72,15 +73,16 @@ def engine_git(place: str, repository: Repository, environ: Mapping[str, str]) -
         bare.do("init", "--quiet", "--bare", "--template=", f"--object-format={repository.format}", own)
         os.makedirs(os.path.join(own, "info"), exist_ok=True)
         disk.save(os.path.join(own, "info", "attributes"), _ATTRIBUTES.encode())
-    _share(own, repository)
+    _share(own, repository, lent)
     return bare.with_(GIT_DIR=own, GIT_OBJECT_DIRECTORY=repository.objects)
 
 
-def _share(own: str, repository: Repository) -> None:
+def _share(own: str, repository: Repository, lent: tuple[str, ...]) -> None:
     """What is not configuration but belongs to reading the objects: where history is cut off, what is ignored."""
     os.makedirs(os.path.join(own, "info"), exist_ok=True)
     excluded = disk.read_small(os.path.join(repository.common, "info", "exclude"), 1_000_000)
-    disk.save(os.path.join(own, "info", "exclude"), excluded)
+    links = "".join(f"/{repository.prefix}{name}\n" for name in lent).encode("utf-8", "surrogateescape")
+    disk.save(os.path.join(own, "info", "exclude"), excluded + b"\n" + links if links else excluded)
     shallow = disk.read_small(os.path.join(repository.common, "shallow"), 10_000_000)
     if shallow:
         disk.save(os.path.join(own, "shallow"), shallow)
@@ -89,16 +91,23 @@ def _share(own: str, repository: Repository) -> None:
 
 
 def ready(
-    place: str, agent: str, repository: Repository, commit: str, branch: str, environ: Mapping[str, str]
+    place: str,
+    agent: str,
+    repository: Repository,
+    commit: str,
+    branch: str,
+    environ: Mapping[str, str],
+    lent: tuple[str, ...] = (),
 ) -> Worktree:
     """A clean worktree at this commit ("" = nothing yet) for this agent. What git ignores there (caches) may stay."""
-    engine = engine_git(place, repository, environ)
+    engine = engine_git(place, repository, environ, lent)
 
     def at(root: str) -> Worktree:
         bound = engine.with_(GIT_WORK_TREE=os.path.join(root, "tree"), GIT_INDEX_FILE=os.path.join(root, "index"))
-        worktree = Worktree(root, repository, bound, environ)
+        worktree = Worktree(root, repository, bound, environ, lent)
         _reset(worktree, commit)
         _agents_git(worktree, commit, branch)
+        _lend(worktree)
         return worktree
 
     used = re.compile(re.escape(agent) + r"-[0-9a-f]{8}")
@@ -127,6 +136,16 @@ def _reset(worktree: Worktree, commit: str) -> None:
     os.makedirs(worktree.folder, exist_ok=True)
 
 
+def _lend(worktree: Worktree) -> None:
+    """A link each to what the person has made already. It is theirs: whoever works here is kept from writing there."""
+    for name in worktree.lent:
+        link, folder = os.path.join(worktree.folder, name), os.path.join(worktree.repository.folder, name)
+        if os.path.islink(link):
+            os.unlink(link)
+        if not os.path.lexists(link):
+            os.symlink(folder, link)
+
+
 def _agents_git(worktree: Worktree, commit: str, branch: str) -> None:
     """A repository for the agent alone, which borrows the person's objects."""
     own, repository = worktree.git, worktree.repository
@@ -142,7 +161,7 @@ def _agents_git(worktree: Worktree, commit: str, branch: str) -> None:
     os.makedirs(os.path.join(own, "objects", "info"), exist_ok=True)
     alternates = repository.objects.encode("utf-8", "surrogateescape")
     disk.save(os.path.join(own, "objects", "info", "alternates"), alternates + b"\n")
-    _share(own, repository)
+    _share(own, repository, worktree.lent)
     bound.do("symbolic-ref", "HEAD", f"refs/heads/{branch}")
     if commit:
         bound.do("update-ref", f"refs/heads/{branch}", commit)
@@ -178,8 +197,10 @@ def take(
     disk.defuse(worktree.tree)
     _keep_submodules(worktree)
     engine = worktree.engine
+    large = _without_large(worktree)
     engine.do("add", "--all", ".")
     held = held_back.unstage(engine, before, secrets, steers)
+    held.left.extend(large)
     tree = engine.text("write-tree")
     own = _own_commits(worktree, before, branch)
     if own and (held.files or held.left or (secrets and held_back.in_commits(engine, own, before, secrets))):
@@ -194,6 +215,24 @@ def take(
     parents = ("-p", parent) if parent else ()
     said = secrets.blank_text(message).encode("utf-8", "replace")
     return Taken(engine.with_(**author).text("commit-tree", tree, *parents, stdin=said), held)
+
+
+def _without_large(worktree: Worktree) -> list[str]:
+    """Take out what is too large for a commit, before git keeps a copy of it: the reasons why."""
+    engine, found = worktree.engine, []
+    new = engine.names("ls-files", "--others", "--exclude-standard", "-z")
+    changed = engine.names("ls-files", "--modified", "-z")
+    for name in dict.fromkeys((*new, *changed)):
+        full = os.path.join(worktree.tree, name)
+        if os.path.islink(full) or not os.path.isfile(full) or os.path.getsize(full) <= _LARGEST:
+            continue
+        size = os.path.getsize(full) / (1 << 20)
+        limit = f"a file of more than {_LARGEST >> 20} MB is not taken; add it yourself"
+        found.append(f"{name}: {size:.0f} MB, and {limit}")
+        disk.remove(full)
+        if name in changed:
+            engine.do("checkout-index", "--force", "--", name)
+    return found
 
 
 def _keep_submodules(worktree: Worktree) -> None:
@@ -251,29 +290,3 @@ def _packed(worktree: Worktree, ref: str) -> str:
 
 def _line(data: bytes) -> str:
     return data.decode("utf-8", "replace").partition("\n")[0].strip()
-
-
-# --- differences ------------------------------------------------------------------------------------------------------
-
-
-def diff(engine: Git, old: str, new: str) -> str:
-    """What changed, as a unified diff; a long one is cut, and then ends with the list of all files."""
-    ends = (old or _nothing(engine), new or _nothing(engine))
-    words = ("diff-tree", "-p", *_DIFF, "--src-prefix=a/", "--dst-prefix=b/", *ends)
-    text, whole = engine.start_of(MAX_DIFF, *words)
-    if whole:
-        return text
-    listed, _ = engine.start_of(_MAX_STAT, "diff-tree", "--stat=100", *_DIFF, *ends)
-    kept = text[: text.rfind("\n") + 1]
-    return f"{kept}\\ the rest of this diff is not shown; all files that changed:\n{listed}"
-
-
-def changed(engine: Git, old: str, new: str) -> tuple[str, ...]:
-    ends = (old or _nothing(engine), new or _nothing(engine))
-    names = engine.names("diff-tree", "-r", "-z", "--name-only", "--no-renames", *ends)
-    return tuple(name.encode("utf-8", "surrogateescape").decode("utf-8", "replace") for name in names[:_MAX_NAMES])
-
-
-def _nothing(engine: Git) -> str:
-    """The tree without files. git knows it everywhere."""
-    return engine.text("hash-object", "-t", "tree", "--stdin")

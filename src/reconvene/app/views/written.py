@@ -30,7 +30,8 @@ def of_the_round(state: RunState, book: Book) -> tuple[Written, ...]:
     """What the agents of the round in front wrote and what was accepted, in the order in which they worked."""
     round_ = state.world.top.round if state.world.cursor else None
     found = list[Written]()
-    for output in round_.outputs if round_ else ():
+    looks = {name for name, agent in book.workflow.agents.items() if agent.survey}  # records, not words
+    for output in (one for one in (round_.outputs if round_ else ()) if one.agent not in looks):
         text = book.text(output.output.digest)
         found.append(Written(output.agent, first_lines(text), len(text), output.step, output.ignored))
     return tuple(found)

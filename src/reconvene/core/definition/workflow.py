@@ -112,6 +112,7 @@ class Agent(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True)
     sockets: tuple[str, ...] = ()  # docker, own, or paths
     tools: tuple[Tool, ...] = ()  # of a model
     loop: Loop | None = None  # None = as usual
+    survey: str = ""  # of a survey, what it looks at: branch, ground, tests, change, merge; "" = the project
 
 
 class Continue(Struct, frozen=True, tag="continue", omit_defaults=True, forbid_unknown_fields=True):
@@ -152,6 +153,8 @@ class Field(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True)
     default: object = None
     default_expr: str = ""
     into: str = ""  # value path, "answers" or "redo.reason"; "" = recorded with the decision only
+    other: bool = False  # a choice may be answered in other words than the options
+    under: str = ""  # expression: an answer holds only as long as it gives the same
 
 
 class Start(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):

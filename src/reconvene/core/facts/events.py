@@ -88,6 +88,9 @@ class FieldAsked(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=
     other: bool = False  # of a choice: other words than the options are an answer too
     follows: str = ""  # the field that it belongs to: it is asked for some of that one's answers
     starts: dict[str, str] = field(default_factory=dict)  # those answers, each with what stands in the line at first
+    under: str = ""  # what an answer belongs to: one that was given under something else is none
+    worded: str = ""  # how it was asked when the answer that stands here was given, where that differs
+    stands: object = None  # that answer
 
 
 class OptionOffered(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):

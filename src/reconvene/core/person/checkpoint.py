@@ -236,7 +236,13 @@ def _field(tx: Transaction, field: Field) -> e.FieldAsked:
         field.into,
         choices.titles,
         choices.recommend,
+        other=field.other,
+        under=_under(tx, field),
     )
+
+
+def _under(tx: Transaction, field: Field) -> str:
+    return str(tx.value(field.under, f"field {field.id} of {tx.frame.phase}")) if field.under else ""
 
 
 def _item_field(tx: Transaction, field: Field, item: object, index: int) -> e.FieldAsked:
@@ -267,7 +273,8 @@ def _item_field(tx: Transaction, field: Field, item: object, index: int) -> e.Fi
         choices.titles,
         recommended if recommended in choices.options else choices.recommend,
         _replaces(data.get("replaces")),
-        other=data.get("other") is True,
+        other=field.other or data.get("other") is True,
+        under=_under(tx, field),
     )
 
 

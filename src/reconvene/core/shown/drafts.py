@@ -2,7 +2,9 @@
 
 The same id keeps its answer, in the next round as in a later entry of the phase. A field that says it `replaces`
 another drops that one's answer, and so does one whose answer no longer fits; the field then carries a note that says
-so. The log keeps every draft ever saved. What an answer becomes when the checkpoint is left is for `deciding` to say.
+so. Where a question is asked in other words, its answer stays, and the note holds the words that it was given to. An
+answer that was given `under` something else is none. The log keeps every draft ever saved. What an answer becomes when
+the checkpoint is left is for `deciding` to say.
 """
 
 from __future__ import annotations
@@ -34,6 +36,11 @@ def carry(
     before = state.record.asked.get(state.world.spot)
     kept = dict(here(state, book))
     old = {field.id: field for field in before.fields} if before else {}
+    unders = {field.under for field in fields}
+    for field in old.values():
+        if field.under not in unders and (field.under or field.id in {each.id for each in fields}):
+            kept.pop(field.id, None)
+    fields = tuple(_reworded(field, old, kept, settled=before is not None and before.settled) for field in fields)
     noted = tuple(_noted(field, old, kept, {field.id for field in fields}) for field in fields)
     if before is not None and before.place != address:
         for field in noted:
@@ -48,9 +55,22 @@ def _noted(field: e.FieldAsked, old: Mapping[str, e.FieldAsked], kept: Answers, 
     if answer is not None and not fits(field, answer):
         del kept[field.id]
         notes.append(f"your answer was “{told(answer)}”, which is not among the answers any more")
-    if not notes and field.id in old and field.id not in kept:
-        notes = [old[field.id].note] if old[field.id].note else []
+    if not notes and field.id in old and field.id not in kept and field.under == old[field.id].under:
+        notes = [old[field.id].note] if old[field.id].note and not old[field.id].worded else []
+    if field.worded and field.id in kept:
+        notes.append(f"you answered “{told(kept[field.id])}” when it was asked as “{field.worded}”: still right?")
     return replace(field, note="; ".join(notes))
+
+
+def _reworded(field: e.FieldAsked, old: Mapping[str, e.FieldAsked], kept: Answers, *, settled: bool) -> e.FieldAsked:
+    """With the words that its answer was given to, where it is asked in others now. Whoever left the checkpoint has
+    seen both, and means the answer."""
+    before, answer = old.get(field.id), kept.get(field.id)
+    if before is None or answer is None or field.id in field.replaces:
+        return field
+    unchanged = before.worded and before.stands == answer and not settled
+    words = before.worded if unchanged else before.prompt
+    return replace(field, worded=words, stands=answer) if words != field.prompt else field
 
 
 def _replaced(field: e.FieldAsked, name: str, old: Mapping[str, e.FieldAsked], kept: Answers, asked: set[str]) -> str:

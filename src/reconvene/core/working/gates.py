@@ -224,8 +224,10 @@ def _broken(tx: Transaction, gate: Gate, output: _Output) -> Objection | None:
         shown = Judged(text, output.value, output.files, documents, gate.about, output.first, gate.options)
         return kit_finder.gate(gate.kit)(shown)
     judged = {"text": text, "value": output.value, "files": list(output.files)}
-    seen = {"output": {**judged, "commit": output.commit, "diff": output.diff}}
+    seen = {"output": {**judged, "commit": output.commit, "diff": output.diff, "not_taken": list(output.ignored)}}
     if gate.when and truth(gate.when, scope.for_expression(tx.state, tx.book, gate.when, seen)):
+        if output.ignored and "not_taken" in gate.when:
+            return Objection("FILE_NOT_TAKEN", "; ".join(output.ignored))
         return Objection("REJECTED", "" if gate.retry_with else f"the output fails the rule `{gate.when}`.")
     return None
 

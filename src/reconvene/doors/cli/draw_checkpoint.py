@@ -133,7 +133,10 @@ class Screen:
     def menu(self, menu: Menu, checkpoint: Checkpoint) -> None:
         """Questions with their answers, then what else can be done."""
         self._console.print()
-        for entry, field in zip(menu.entries, checkpoint.fields):
+        for entry in menu.choices:
+            best = "  (recommended)" if entry.key == checkpoint.fields[0].recommend else ""
+            self._indented(f"{entry.number}. {entry.name}{best}")
+        for entry, field in zip(menu.fields, checkpoint.fields):
             self._indented(f"{entry.number}. {mark(field, checkpoint.answers or {})} {asked(field)}")
             if field.note:
                 self._indented(f"     {field.note}", "yellow")
@@ -183,6 +186,12 @@ class Screen:
         else:
             self.line(text)
         self._console.rule(style="dim")
+
+    def change(self, path: str) -> None:
+        """A diff, in colours and page by page."""
+        from reconvene.doors.cli import shown_change
+
+        pager.show(self._content(path) or "there is nothing to see any more", shown_change.coloured)
 
     def files(self) -> list[str]:
         from reconvene.app import queries

@@ -7,17 +7,18 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from reconvene.doors.cli.text import clean, folded
 
 _LESS = "FRX"  # leave where one screen holds it, and leave the text on the screen
 
 
-def show(text: str) -> None:
-    """Harmless wherever it is shown."""
-    plain = clean(text).rstrip("\n") + "\n"
-    plain = folded(plain) if sys.stdout.isatty() else plain
+def show(text: str, dress: Callable[[str], str] = clean) -> None:
+    """Harmless wherever it is shown. `dress`: makes it so, and at a terminal puts on colours."""
+    at_terminal = sys.stdout.isatty()
+    plain = (dress if at_terminal else clean)(text).rstrip("\n") + "\n"
+    plain = folded(plain) if at_terminal and dress is clean else plain
     words = pager(os.environ) if sys.stdout.isatty() and sys.stdin.isatty() else []
     if not (words and _paged(words, plain)):
         sys.stdout.write(plain)

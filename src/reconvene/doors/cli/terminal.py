@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from reconvene.doors.cli import shown_change
 from reconvene.doors.cli.ask import MARK, ask, ask_field, ask_fields, ask_text, ask_yes, pick
 from reconvene.doors.cli.common import DOOR
 from reconvene.doors.cli.draw_checkpoint import READ_ON, Screen
@@ -20,7 +21,7 @@ from reconvene.doors.cli.unsent_answers import Unsent
 from reconvene.doors.shared.advice import reasons, talk_before
 from reconvene.doors.shared.fields import asked, needed, unanswered
 from reconvene.doors.shared.glance import aside, project_lines
-from reconvene.doors.shared.options import Menu, build, find
+from reconvene.doors.shared.options import Menu, build, find, recommended
 from reconvene.errors import Repeated, StaleDecision, UserError
 
 if TYPE_CHECKING:
@@ -36,8 +37,8 @@ if TYPE_CHECKING:
 
     Shown = Callable[[str, Checkpoint], None]
 
-_REMARK, _EDITOR, _FILE, _PARK, _MOVED, _OUTPUT, _READ_ON, _COMMENT, _SETTLE = (
-    "remark", "editor", "file", "park", "moved", "output", "read on", "comment", "settle",
+_REMARK, _EDITOR, _FILE, _PARK, _MOVED, _OUTPUT, _READ_ON, _COMMENT, _SETTLE, _CHANGE = (
+    "remark", "editor", "file", "park", "moved", "output", "read on", "comment", "settle", "change",
 )  # fmt: skip
 _ANYTHING = "Anything to correct or to add? (Enter = no)"
 
@@ -102,6 +103,8 @@ class _Sitting:
                     self._show_output(current)
                 case "read on":
                     self._screen.read_on()
+                case "change":
+                    self._screen.change(shown_change.of(current.show_files))
                 case int():
                     now = self._now() if current.fields else current  # with the answers given since
                     if now and now.id == current.id and self._submit(now, current.options[choice]):
@@ -218,7 +221,8 @@ class _Sitting:
 
     def _extras(self, checkpoint: Checkpoint) -> list[tuple[str, str]]:
         """What can be done beside deciding."""
-        extra = [(_REMARK, "Add a remark")]
+        extra = [(_CHANGE, f"See the change ({shown_change.KEY})")] if shown_change.of(checkpoint.show_files) else []
+        extra += [(_REMARK, "Add a remark")]
         extra += [(_EDITOR, "Write it in your editor")] if editor() else []
         extra += [(_COMMENT, "Comment on a file in your editor")] if editor() and self._screen.files() else []
         extra += [(_SETTLE, "Settle a remark that is claimed")] if claimed(self._engine, self._run) else []
@@ -236,7 +240,8 @@ class _Sitting:
         listed = [*choices, questionary.Separator(), *(questionary.Choice(title, value) for value, title in extra)]
         first = next((one for one in choices if options[int(str(one.value))].recommend and not one.disabled), None)
         self._screen.line()
-        picked = ask(questionary.select("Your decision", choices=listed, default=first, qmark=MARK))
+        question = questionary.select("Your decision", choices=listed, default=first, qmark=MARK)
+        picked = ask(shown_change.with_key(question, _CHANGE) if extra[0][0] == _CHANGE else question)
         return picked if isinstance(picked, int) else str(picked)
 
     def _submit(self, checkpoint: Checkpoint, option: Option) -> bool:
@@ -340,18 +345,23 @@ class _Sitting:
                 self._screen.line(f"what you can do: answer a question, {menu.left}", "yellow")
             elif entry.kind == "field":
                 return [checkpoint.fields[int(entry.key)]]
+            elif entry.kind == "choice":  # it answers the one question, and so decides
+                decides = recommended(checkpoint)
+                saved = self._save(checkpoint, checkpoint.fields[0], entry.key)
+                return checkpoint.options.index(decides) if saved and decides else _MOVED
             else:
                 return entry.key
 
     def _answer(self, checkpoint: Checkpoint, field: Field) -> bool:
         """Ask one question and save what is answered. False: the checkpoint is not open any more."""
-        from reconvene.core.facts.commands import SaveDraft
-
         answers = checkpoint.answers or {}
         self._screen.choices(field, answers)
         answer = ask_field(field, answers.get(field.id, field.default))
-        if answer == answers.get(field.id):
-            return True
+        return answer == answers.get(field.id) or self._save(checkpoint, field, answer)
+
+    def _save(self, checkpoint: Checkpoint, field: Field, answer: object) -> bool:
+        from reconvene.core.facts.commands import SaveDraft
+
         try:
             self._engine.submit(self._run, SaveDraft(checkpoint.id, {field.id: answer}, self._by))
         except UserError as error:

@@ -39,9 +39,7 @@ async def everyone(service: Service, caller: Caller) -> tuple[list[Person], list
     return await _with(service, caller, "to see who the people are", lambda found: (found.everyone(), found.tokens()))
 
 
-async def add(
-    service: Service, caller: Caller, name: str, role: Role, teams: Sequence[str], account: str
-) -> Person:
+async def add(service: Service, caller: Caller, name: str, role: Role, teams: Sequence[str], account: str) -> Person:
     person = Person(_word("name", name), role, _teams(teams), _word("account", account) if account else "")
     person = replace(person, since=moments.now())
 

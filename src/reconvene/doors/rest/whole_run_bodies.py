@@ -17,9 +17,7 @@ Word = Annotated[str, Meta(min_length=1, max_length=64)]
 
 class Search(Query, frozen=True):
     query: Annotated[str, Meta(max_length=2_000, description="What to look for.")] = ""
-    kinds: Annotated[
-        str, Meta(max_length=100, description="Only in some of files,documents,outputs,talk,audit.")
-    ] = ""
+    kinds: Annotated[str, Meta(max_length=100, description="Only in some of files,documents,outputs,talk,audit.")] = ""
     text_only: Annotated[bool, Meta(description="Compare words alone, not what texts mean.")] = False
     limit: Annotated[int, Meta(ge=1, le=100)] = 8
 

@@ -103,17 +103,13 @@ async def everyone(asked: Asked) -> object:
 
 async def add_person(asked: Asked) -> object:
     body = await asked.body(bodies.PersonBody)
-    return _person(
-        await people_acts.add(asked.service, asked.caller, body.name, body.role, body.teams, body.account)
-    )
+    return _person(await people_acts.add(asked.service, asked.caller, body.name, body.role, body.teams, body.account))
 
 
 async def change_person(asked: Asked) -> object:
     body = await asked.body(bodies.PersonChanged)
     return _person(
-        await people_acts.change(
-            asked.service, asked.caller, asked.path("name"), body.role, body.teams, body.account
-        )
+        await people_acts.change(asked.service, asked.caller, asked.path("name"), body.role, body.teams, body.account)
     )
 
 
@@ -123,9 +119,7 @@ async def remove_person(asked: Asked) -> object:
 
 async def make_token(asked: Asked) -> object:
     body = await asked.body(bodies.TokenBody)
-    made, secret = await people_acts.token(
-        asked.service, asked.caller, asked.path("name"), body.expires, body.label
-    )
+    made, secret = await people_acts.token(asked.service, asked.caller, asked.path("name"), body.expires, body.label)
     return _token(made, secret)
 
 

@@ -17,7 +17,7 @@ from reconvene.errors import Refused
 from reconvene.language.closest import closest
 from reconvene.language.late_patterns import late
 
-Kind = Literal["field", "option", "extra"]
+Kind = Literal["choice", "field", "option", "extra"]
 _USUAL = {"done": "d", "discuss": "t", "back": "b", "choose": "c"}  # words of many menus: the same letter in each
 _NUMBERED = late(r"(?:answer|question|option|number)?\s*(?:question\s*)?#?(\d+)\.?", re.IGNORECASE)
 
@@ -81,7 +81,7 @@ def recommended(checkpoint: Checkpoint) -> Option | None:
 
 
 class Entry(Struct, frozen=True):
-    """One line of the menu. `key` is what it stands for: a field's or an option's index, or an extra's word."""
+    """One line of the menu. `key` is what it stands for: an answer, a field's or an option's index, an extra's word."""
 
     kind: Kind
     key: int | str
@@ -99,19 +99,34 @@ class Menu(Struct, frozen=True):
         return [entry for entry in self.entries if entry.kind == "option"]
 
     @property
+    def fields(self) -> list[Entry]:
+        return [entry for entry in self.entries if entry.kind == "field"]
+
+    @property
+    def choices(self) -> list[Entry]:
+        """Where one choice is all that is asked: its answers, each of which also decides."""
+        return [entry for entry in self.entries if entry.kind == "choice"]
+
+    @property
     def left(self) -> str:
         """What can still be done, in words."""
         return ", ".join(entry.name for entry in self.options if not entry.why_not)
 
 
 def build(checkpoint: Checkpoint, extras: Sequence[tuple[str, str]]) -> Menu:
-    """Questions and options share one count; options and extras have letters, the options' come first."""
+    """Questions and options share one count; options and extras have letters, the options' come first. Where one choice
+    is all that is asked, what can be chosen stands before it."""
     fields, options = checkpoint.fields, checkpoint.options
     labels = [option.label for option in on_offer(options)]
     letters = _letters([*labels, *(title for _, title in extras)])
-    entries = [Entry("field", index, field.id, "", index + 1) for index, field in enumerate(fields)]
+    only = fields[0] if len(fields) == 1 and fields[0].type == "choice" and recommended(checkpoint) else None
+    named = zip(only.options, only.titles or only.options) if only else ()
+    entries = [Entry("choice", value, one_line(title), "", n) for n, (value, title) in enumerate(named, 1)]
+    entries += [
+        Entry("field", index, field.id, "", n) for n, (index, field) in enumerate(enumerate(fields), len(entries) + 1)
+    ]
     shown = [(index, option) for index, option in enumerate(options) if option.offered]
-    for number, (index, option) in enumerate(shown, len(fields) + 1):
+    for number, (index, option) in enumerate(shown, len(entries) + 1):
         entries.append(_option(index, option, next(letters), number))
     entries += [Entry("extra", word, title, next(letters)) for word, title in extras]
     return Menu(tuple(entries))

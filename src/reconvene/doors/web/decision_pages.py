@@ -31,7 +31,6 @@ from reconvene.doors.web.what_changed import told_since
 from reconvene.errors import Refused, Repeated, StaleDecision, UserError
 
 if TYPE_CHECKING:
-
     from starlette.requests import Request
 
     from reconvene.app.engine import Engine

@@ -122,9 +122,7 @@ def keep(desk: Desk, person: str, run: str, checkpoint: str, typed: Typed, edite
     return Kept(after.draft, after.seen if shown else typed.seen, "" if shown else after.draft.words, same)
 
 
-def change(
-    desk: Desk, person: str, run: str, checkpoint: str, made: Callable[[Prepared], Prepared], now: str
-) -> Kept:
+def change(desk: Desk, person: str, run: str, checkpoint: str, made: Callable[[Prepared], Prepared], now: str) -> Kept:
     """On what is kept now, whichever page changed it last."""
     for _ in range(_TRIES):
         kept = desk.draft(person, run, checkpoint)

@@ -243,9 +243,7 @@ class _Pages:
             if what == "send" and items:
                 ids = await self._say(caller, run, tuple(one.as_note for one in items))
             elif what == "reopen":
-                ready = await self._service.do(
-                    lambda engine: [said(engine.session(run), one.as_note) for one in items]
-                )
+                ready = await self._service.do(lambda engine: [said(engine.session(run), one.as_note) for one in items])
                 again = bool(word(form, "run_again"))
                 await run_acts.reopen(self._service, caller, run, remarks=ready, run_again=again)
             elif what == "take" and open_now:
@@ -265,9 +263,7 @@ class _Pages:
     ) -> None:
         """An answer becomes one again where the same is asked and has none yet, or was typed in another tab (`fields`
         None); all else becomes a note."""
-        made = await self._service.do(
-            lambda engine: [with_its_kind(engine.session(run), one.as_note) for one in items]
-        )
+        made = await self._service.do(lambda engine: [with_its_kind(engine.session(run), one.as_note) for one in items])
 
         def into(before: Prepared) -> Prepared:
             for item, one in zip(items, made):

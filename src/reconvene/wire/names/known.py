@@ -197,7 +197,7 @@ class Known:
             if (where.step == str(index) if where.step else _may_work(step, agent))
         ]
         value = either(*found) if found else ANYTHING
-        return record(text=WORDS, value=value, files=TEXTS, commit=TEXT, diff=WORDS)
+        return record(text=WORDS, value=value, files=TEXTS, commit=TEXT, diff=WORDS, not_taken=TEXTS)
 
     def _at_work(self, phase: Phase, step: Step) -> tuple[str, ...]:
         return tuple(self._workflow.agents) if step.agents_expr else (*step.agents, *self._additional(phase))
