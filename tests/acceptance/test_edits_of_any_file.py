@@ -10,7 +10,9 @@ import pytest
 from support.stage import Stage
 
 from reconvene.app import queries
-from reconvene.core.facts.events import FilesEdited, RemarkAdded
+from reconvene.app.file_comments import comments
+from reconvene.core.facts.commands import AddRemark, RemarkIn
+from reconvene.core.facts.events import FilesEdited, Lines, RemarkAdded
 
 WORKFLOW = """
 name: w
@@ -127,3 +129,29 @@ def test_what_is_not_taken_from_the_folder_is_named_at_the_checkpoint(
     assert shown.not_taken == tuple(f"the folder: {name}" for name in names)
     stage.engine.scan(stage.run, by="ann")
     assert said(stage) == []
+
+
+def test_a_copy_of_an_input_that_a_person_deletes_stays_away(stage: Stage) -> None:
+    os.unlink(stage.folder / "company.md")
+    stage.decide("More")
+    stage.decide("More")
+    assert said(stage) == ["Deleted company.md (+0 −1 lines)"]
+    assert not (stage.folder / "company.md").exists()
+    assert "company.md" not in stage.agents.calls[-1].files
+
+
+def test_comments_follow_a_file_to_its_new_name(stage: Stage) -> None:
+    digest = stage.state.files["plan.md"].digest
+    on = Lines("plan.md", digest, 4, 4)
+    stage.engine.submit(stage.run, AddRemark(RemarkIn("Why two?", on=on), "ann"))
+    os.rename(stage.folder / "plan.md", stage.folder / "outline.md")
+    stage.engine.scan(stage.run, by="ann")
+    stage.write("outline.md", PLAN.replace("One.", "Zero.\nOne."))
+    stage.engine.scan(stage.run, by="ann")
+    (comment,) = comments(stage.engine, stage.run)
+    assert (comment.file, comment.first, comment.outdated, comment.quote) == ("outline.md", 5, False, "Two.")
+    assert [one.id for one in comments(stage.engine, stage.run, "outline.md")] == ["FB-001"]
+    os.rename(stage.folder / "outline.md", stage.folder / "plan.md")
+    stage.engine.scan(stage.run, by="ann")
+    (comment,) = comments(stage.engine, stage.run)
+    assert (comment.file, comment.first) == ("plan.md", 5)

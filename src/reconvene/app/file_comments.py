@@ -14,7 +14,7 @@ from reconvene.app.views.comment_rows import Comment
 from reconvene.app.views.threads import thread
 from reconvene.core.facts.ids import digest_of
 from reconvene.core.facts.state import RunState
-from reconvene.core.shown.anchors import standing
+from reconvene.core.shown.anchors import name_now, standing
 
 
 def comments(engine: Engine, run: str, path: str = "") -> tuple[Comment, ...]:
@@ -26,10 +26,11 @@ def comments(engine: Engine, run: str, path: str = "") -> tuple[Comment, ...]:
     from reconvene.app.measures import ledger
 
     on_lines = [(entry, entry.anchor) for entry in ledger(engine, run) if entry.anchor is not None]
-    edited = _edited(engine, session, {anchor.path for _, anchor in on_lines})
+    names = {anchor.path: name_now(state, anchor.path) for _, anchor in on_lines}
+    edited = _edited(engine, session, set(names.values()))
     found: list[Comment] = []
     for entry, anchor in on_lines:
-        now = standing(state, session.book, anchor, entry.at, edited.get(anchor.path))
+        now = standing(state, session.book, anchor, entry.at, edited.get(names[anchor.path]))
         one = thread(entry, anchor, now)
         # The text is blanked when it is recorded, so it is not told before.
         found.append(replace(one, unrecorded=True, now="") if one.file in edited else one)

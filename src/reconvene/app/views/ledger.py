@@ -104,6 +104,7 @@ class _Fold:
         self.undone: set[int] = set()
         self.files: Map[str, _File] = Map()
         self._versions: Map[str, _Version] = Map()
+        self._names: dict[str, str] = {}  # file that a person renamed → its new name
         self._written = 0
         self._marks: dict[int, tuple[Map[str, _File], Map[str, _Version]]] = {}  # round → the files before it
         self._writers: dict[tuple[int, int, str], str] = {}  # round, step, path → the agent whose file it is
@@ -148,7 +149,8 @@ class _Fold:
             case e.StepClosed():
                 self._write(event.files, self._shown.get((event.serial, event.step), 0), (event.serial, event.step))
             case e.FilesEdited():
-                self._write(event.files, len(self.remarks))
+                self._names |= {old: new for new, old in event.renamed.items()}
+                self._write(event.files, len(self.remarks), renamed=event.renamed)
             case e.FilesRendered():
                 self._write(event.files, 0, rendered=True)
             case e.RoundUndone():
@@ -173,12 +175,18 @@ class _Fold:
             self._spoken[phase, agent] = remarks
 
     def _write(
-        self, files: tuple[e.FileOut, ...], remarks: int, step: tuple[int, int] = (0, 0), *, rendered: bool = False
+        self,
+        files: tuple[e.FileOut, ...],
+        remarks: int,
+        step: tuple[int, int] = (0, 0),
+        *,
+        rendered: bool = False,
+        renamed: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
         for file in files:
             agent = self._writers.get((*step, file.path), "")
             self._written += 1
-            before = self._versions.get(file.path)
+            before = self._versions.get(renamed.get(file.path, file.path))
             version = _Version(file.digest, len(self.remarks), remarks, agent, before, self._written)
             self._versions = self._versions.set(file.path, version)
             if file.digest:
@@ -329,6 +337,7 @@ class _Fold:
         anchor = remark.anchor
         if anchor is None or not anchor.version:
             return
+        anchor = replace(anchor, path=self._name(anchor.path))
         since = self._since(anchor.path, remark.number)
         texts = [text_of(e.Ref(one.digest)) if one.digest else "" for one in since]
         seen = text_of(e.Ref(anchor.version)) or None
@@ -366,6 +375,14 @@ class _Fold:
                 place = place_in(listed.entries, entry, text_of(file.ref)) if file is not None else None
                 yield Reflection(listed.path, "changed", place.first if place is not None else 0, one.agent)
                 return
+
+    def _name(self, path: str) -> str:
+        """The name that a person gave the file last."""
+        seen = {path}
+        while path not in self.files and (name := self._names.get(path)) is not None and name not in seen:
+            path = name
+            seen.add(path)
+        return path
 
     def _since(self, path: str, remark: int) -> list[_Version]:
         """What a file became since a remark, oldest first."""

@@ -739,6 +739,7 @@ class FilesEdited(Act, frozen=True, kw_only=True):
     """A person's edits in the workspace, found by a scan."""
 
     files: tuple[FileOut, ...]
+    renamed: dict[str, str] = field(default_factory=dict)  # new name → the name before
 
 
 class FilesFound(Event, frozen=True, kw_only=True):

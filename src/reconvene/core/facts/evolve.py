@@ -159,17 +159,18 @@ def _put_files(
 ) -> World:
     if not files:
         return world
-    known, revisions = world.files, world.revisions
+    known, revisions, gone = world.files, world.revisions, world.gone
     phase = world.top.phase if world.cursor else ""
     for file in files:
         if file.digest:
             version = FileVersion(file.digest, file.size, by, phase, at, person=person, rendered=rendered)
             known = known.set(file.path, version)
+            gone = gone.delete(file.path) if file.path in gone else gone
             if file.path in revisions:
                 revisions = revisions.set(file.path, (*revisions[file.path], file.digest))
         elif file.path in known:
             known = known.delete(file.path)
-    return replace(world, files=known, revisions=revisions)
+    return replace(world, files=known, revisions=revisions, gone=gone)
 
 
 # --- the run ---
@@ -1140,10 +1141,16 @@ def _companion_said(state: RunState, ev: e.CompanionSaid) -> RunState:
 
 def _files_edited(state: RunState, ev: e.FilesEdited) -> RunState:
     world = _put_files(state.world, ev.files, ev.by, ev.at, person=True)
-    edited = world.edited
+    edited, revisions = world.edited, world.revisions
     for file in ev.files:
         edited = edited.set(file.path, file.digest)
-    return replace(state, world=_dirtied(replace(world, edited=edited, found=_without(world.found, ev.files))))
+    names = {old: new for new, old in ev.renamed.items()}
+    gone = world.gone.update({file.path: names.get(file.path, "") for file in ev.files if not file.digest})
+    for new, old in ev.renamed.items():
+        if old in revisions:  # comments go along
+            revisions = revisions.set(new, (*revisions[old], world.files[new].digest))
+    world = replace(world, edited=edited, gone=gone, revisions=revisions, found=_without(world.found, ev.files))
+    return replace(state, world=_dirtied(world))
 
 
 def _files_found(state: RunState, ev: e.FilesFound) -> RunState:

@@ -170,6 +170,7 @@ class World(Struct, frozen=True):
     values: Map[str, Value] = Map()
     files: Map[str, FileVersion] = Map()
     edited: Map[str, str] = Map()  # path → digest: the person's edits since the open step began
+    gone: Map[str, str] = Map()  # file that a person took away → the name that it has now, "" = none
     found: Map[str, FoundAt] = Map()  # path → what was changed in the workspace, and nobody has claimed
     skips: tuple[str, ...] = ()
     skipped: Map[str, str] = Map()  # phase → why it was last skipped

@@ -276,11 +276,12 @@ def record_edits(tx: Transaction, command: c.RecordEdits) -> None:
                 f"{edit.path} was changed meanwhile.", hint=f"See it: reconvene files {tx.state.run} {edit.path}"
             )
     files = tuple(e.FileOut(edit.path, edit.digest, edit.size) for edit in fresh)
-    files += tuple(e.FileOut(edit.renamed, "") for edit in fresh if edit.renamed in known)
+    renamed = {edit.path: edit.renamed for edit in fresh if edit.renamed in known}
+    files += tuple(e.FileOut(old, "") for old in renamed.values())
     if command.found is not None:
         tx.emit(e.FilesFound(at=tx.now, files=files, agents=command.found))
         return
-    tx.emit(e.FilesEdited(at=tx.now, files=files, by=command.by))
+    tx.emit(e.FilesEdited(at=tx.now, files=files, renamed=renamed, by=command.by))
     for edit in fresh:
         verb = "Edited" if edit.digest else "Deleted"
         what = f"Renamed {edit.renamed} to {edit.path}" if edit.renamed else f"{verb} {edit.path}"

@@ -13,6 +13,7 @@ from fnmatch import fnmatchcase
 from functools import partial
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from reconvene.core import kit_finder
 from reconvene.core.extensions import ListFile
@@ -107,7 +108,11 @@ def named(path: str, text: str, words: str) -> tuple[int, int]:
 def standing(state: RunState, book: Book, anchor: Anchor, made: str, edited: str | None = None) -> Standing:
     """Where the lines stand in the file as the run has it now; `edited`: in this text, which came after it. `made`:
     when the comment was."""
-    file = state.world.files.get(anchor.path)
+    path = name_now(state, anchor.path)
+    if path != anchor.path:
+        there = standing(state, book, replace(anchor, path=path), made, edited)
+        return there if there.gone or there.path else replace(there, path=path)
+    file = state.world.files.get(path)
     if file is None or not anchor.version:
         return Standing(gone=True)
     known = state.world.revisions.get(anchor.path, ())
@@ -129,6 +134,16 @@ def standing(state: RunState, book: Book, anchor: Anchor, made: str, edited: str
     if place is not None and found.place is not None and found.same and _is_within(found.place, place):
         return found
     return _entry_standing(place, now, kept_in(listed.entries, entry, _kept(state, book, listed, made)))
+
+
+def name_now(state: RunState, path: str) -> str:
+    """Of a file that a person may have given other names since."""
+    files, gone = state.world.files, state.world.gone
+    seen = {path}
+    while path not in files and gone.get(path) and gone[path] not in seen:
+        path = gone[path]
+        seen.add(path)
+    return path
 
 
 def _entry_standing(place: Place | None, now: str, kept: tuple[Listed, Place] | None) -> Standing:

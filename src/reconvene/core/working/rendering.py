@@ -92,8 +92,9 @@ def _emit(tx: Transaction, work: list[tuple[FileSpec, str, scope.Scope]]) -> Non
             if not path:  # this entry is not for this phase or task
                 continue
             path = safe_path(path)
-            if path in known and known[path].person and _is_copy(tx, spec, text):
-                continue  # nothing but the person's edit can have changed it: it is theirs
+            theirs = known[path].person if path in known else path in tx.state.world.gone
+            if theirs and _is_copy(tx, spec, text):
+                continue  # nothing but the person can have changed it, or taken it away: it is theirs
             data = _text(tx, text, names)
             if spec.section:
                 whole = known[path].digest if path in known else ""
