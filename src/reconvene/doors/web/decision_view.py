@@ -203,7 +203,7 @@ def _lead(point: Checkpoint) -> str:
     """The sentence of the workflow's own that stands before the question."""
     own = [line.strip() for one in to_read(point) if not one.theirs for line in one.text.split("\n") if line.strip()]
     last = one_line(own[-1].strip("*_# ")) if own else ""
-    fits = 15 < len(last) and len(point.question) <= LONGEST_LEAD and one_line(point.question) not in last
+    fits = len(last) > 15 and len(point.question) <= LONGEST_LEAD and one_line(point.question) not in last
     return one_line(last, LONGEST_LEAD) if fits else ""
 
 
