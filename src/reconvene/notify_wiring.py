@@ -84,4 +84,4 @@ def deliverer(log: EventLog) -> Deliverer:
     """Of whoever serves or works, or was asked to send what is due."""
     from reconvene.app.delivering import Deliverer
 
-    return Deliverer(log, SystemClock(), destinations, sender(), pages_url() or from_files("url"))
+    return Deliverer(log, SystemClock(), destinations, sender(), lambda: pages_url() or from_files("url"))

@@ -61,13 +61,14 @@ class Place:
         self.log, self.clock, self.post = MemoryLog(), Clock(), Post()
         known = destinations or (Destination("chat", "x://"), Destination("mail", "x://"))
         self.known = {one.name: one for one in known}
+        self.url = ""
 
     def leave(self, *ids: str, to: str = "chat") -> None:
         messages = [message(id, to) for id in ids]
         self.log.append("run-1", self.log.head("run-1"), Append([paused("a")], row=row("run-1"), messages=messages))
 
-    def deliverer(self, url: str = "") -> Deliverer:
-        return Deliverer(self.log, self.clock, lambda: self.known, self.post, url)
+    def deliverer(self) -> Deliverer:
+        return Deliverer(self.log, self.clock, lambda: self.known, self.post, lambda: self.url)
 
     def deliver(self) -> Delivered:
         return asyncio.run(self.deliverer().deliver())
@@ -92,6 +93,17 @@ def test_what_is_due_is_sent_once_and_in_order() -> None:
     assert place.deliver() == Delivered(sent=25)
     assert place.deliver() == Delivered()
     assert place.post.ids == [f"m{n:02d}" for n in range(25)]
+
+
+def test_where_the_pages_are_counts_at_once_for_who_delivers_already() -> None:
+    place = Place()
+    delivering = place.deliverer()
+    place.leave("m1")
+    asyncio.run(delivering.deliver())
+    place.url = "https://runs.example"
+    place.leave("m2")
+    asyncio.run(delivering.deliver())
+    assert ["https://runs.example/runs/" in one.text for _, one in place.post.sent] == [False, True]
 
 
 def test_a_service_that_fails_for_a_day_is_tried_now_and_then_and_gets_it_all_in_the_end() -> None:

@@ -25,7 +25,7 @@ def test_a_message_says_what_is_asked_since_when_until_when_and_where_to_look() 
         "Waits since: 2026-03-01 09:30 UTC",
         "Deadline: 2026-03-03 09:30 UTC",
         "Look at it: reconvene show plan-1",
-        "https://runs.example/runs/plan-1",
+        "https://runs.example/runs/plan-1/decide",
         "Message msg_1",
     ]
 
@@ -34,7 +34,10 @@ def test_a_program_gets_the_same_as_json() -> None:
     told = json.loads(letter(Message("msg_1", "hook", ASKED), url="https://runs.example", still=True).data)
     assert told["id"] == "msg_1"
     assert (told["run"], told["seq"], told["checkpoint"], told["open"]) == ("plan-1", 12, "C2", True)
-    assert told["url"] == "https://runs.example/runs/plan-1"
+    assert told["url"] == "https://runs.example/runs/plan-1/decide"
+    over = json.loads(letter(Message("msg_1", "hook", ASKED), url="https://runs.example", still=False).data)
+    ended = letter(Message("msg_1", "hook", ASKED._replace(kind="ended")), url="https://runs.example", still=True)
+    assert over["url"] == json.loads(ended.data)["url"] == "https://runs.example/runs/plan-1", "nothing is asked there"
 
 
 def test_a_message_that_comes_late_says_that_it_has_been_decided() -> None:

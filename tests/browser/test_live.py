@@ -98,5 +98,15 @@ def test_a_page_of_a_run_at_work_becomes_the_decision_and_loses_no_words(open_pa
     expect(other.locator("#say")).to_have_value("Mind the covenant.")
 
 
+def test_a_decision_page_hears_at_once_that_it_is_out_of_date(open_page: Open, at: Served, do: Do) -> None:
+    run = str(do(_parked))
+    page = open_page(f"/runs/{run}/decide", at=at)
+    page.locator("#say").fill("Mind the covenant.")
+    do(lambda engine: engine.submit(run, c.AddRemark(c.RemarkIn("Which bank?"), "eve")))
+    expect(page.locator("#stale")).to_be_visible(timeout=5_000)  # well before the next look, which comes after 15 s
+    expect(page.locator("#stale-told")).to_contain_text("Which bank?")
+    expect(page.locator("#say")).to_have_value("Mind the covenant.")
+
+
 def test_without_javascript_it_is_said_that_one_must_look_again(open_page: Open, at: Served) -> None:
     assert "Look again" in open_page("/", at=at, scripts=False).inner_text("main")

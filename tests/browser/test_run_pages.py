@@ -62,6 +62,23 @@ def test_the_companion_answers_beside_a_page_and_opens_with_a_key(open_page: Ope
     assert violations(page) == []
 
 
+def test_what_is_typed_while_the_companion_answers_stays_and_it_covers_nothing(open_page: Open) -> None:
+    page = open_page("/runs/quality-gate-1")
+    page.click(".beside summary")
+    page.route("**/companion", lambda route: (page.wait_for_timeout(700), route.continue_()))
+    page.fill("#beside-question", "What phase is it on?")
+    page.click(".beside button")
+    page.fill("#beside-question", "And which files are there?")
+    page.wait_for_selector(".beside .chat .it")
+    page.wait_for_selector(".beside .told:empty", state="attached")
+    assert page.input_value("#beside-question") == "And which files are there?"
+    legend, panel = page.locator("#h-wf + small").bounding_box(), page.locator(".beside .companion").bounding_box()
+    assert legend is not None
+    assert panel is not None
+    assert legend["x"] + legend["width"] <= panel["x"]
+    look(page, "companion-beside")
+
+
 def test_a_question_and_a_fork_need_no_javascript(open_page: Open) -> None:
     page = open_page("/runs/quality-gate-1", scripts=False)
     page.click(".beside summary")

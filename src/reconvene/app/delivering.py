@@ -53,9 +53,9 @@ class Deliverer:
         clock: Clock,
         destinations: Callable[[], Mapping[str, Destination]],
         sender: Sender,
-        url: str = "",
+        url: Callable[[], str] = lambda: "",
     ) -> None:
-        """`destinations`: as the settings name them now. `url`: of the pages, for links."""
+        """`destinations`: as the settings name them now. `url`: so, too, of the pages; "" = there are none."""
         self._log = log
         self._clock = clock
         self._destinations = destinations
@@ -148,7 +148,7 @@ class Deliverer:
 
     async def _batch(self, destination: Destination, done: Delivered) -> bool:
         """Whether there may be more for it now."""
-        now = self._clock.now()
+        now, url = self._clock.now(), self._url()
         claimed = self._log.claim_messages(now, later(now, _CLAIM), [destination.name], _AT_ONCE)
         if not claimed:
             return False
@@ -157,17 +157,17 @@ class Deliverer:
             if one not in wanted:  # who recorded the event did not know what this destination wants
                 self._log.drop_message(one.message.id, one.attempts)
         try:
-            results = await self._sent(destination, [self._letter(one.message) for one in wanted])
+            results = await self._sent(destination, [self._letter(one.message, url) for one in wanted])
         except asyncio.CancelledError:
             self._settle(wanted, [_UNANSWERED], done)
             raise
         return self._settle(wanted, results, done)
 
-    def _letter(self, message: Message) -> Letter:
+    def _letter(self, message: Message, url: str) -> Letter:
         notice = message.notice
         row = self._log.index_row(notice.run)
         point = (index.document(row) or {}).get("checkpoint") if row is not None else None
-        return letter(message, url=self._url, still=point is not None and point["id"] == notice.checkpoint)
+        return letter(message, url=url, still=point is not None and point["id"] == notice.checkpoint)
 
     async def _sent(self, destination: Destination, letters: Sequence[Letter]) -> list[str]:
         if destination.problem:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from reconvene.app import one_edit
 from reconvene.app.engine import Engine
+from reconvene.core.facts.actors import Actor
 from reconvene.errors import Refused, UserError
 from reconvene.language.closest import closest
 
@@ -24,12 +25,14 @@ def content(engine: Engine, run: str, path: str) -> bytes:
     raise UserError(f"No file {path!r} of {run} is kept aside.", hint=hint)
 
 
-def take(engine: Engine, run: str, path: str, *, by: str = "", door: str = "") -> None:
+def take(
+    engine: Engine, run: str, path: str, *, by: str = "", door: str = "", actor: Actor | None = None
+) -> None:
     """The file becomes part of the run, as an edit of this person. From then on the log holds it, secret and all."""
     data = content(engine, run, path)
     if engine.load(run).record.project is not None:
         problem = f"{path} was written in the project, and its branch belongs to the agents."
         raise Refused(problem, hint=f"Take it to a place of your own: reconvene take {run} {path} --to FILE")
-    one_edit.record(engine, run, path, data, by=by, door=door)
+    one_edit.record(engine, run, path, data, by=by, door=door, actor=actor)
     assert engine.discretion.aside is not None
     engine.discretion.aside.drop(run, path)

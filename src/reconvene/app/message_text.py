@@ -28,7 +28,7 @@ def letter(message: Message, *, url: str, still: bool) -> Letter:
     title = _TITLES.get(notice.kind, "{run}")
     if notice.kind == "deadline" and (not notice.deadline or notice.at >= notice.deadline):
         title = "{run}: the deadline has passed"
-    text = "\n".join([*_lines(notice, still), *_where(notice, url), f"Message {message.id}"])
+    text = "\n".join([*_lines(notice, still), *_where(notice, url, still), f"Message {message.id}"])
     return Letter(message.id, notice.kind, unmarked(title.format(run=notice.run)), text, _data(message, url, still))
 
 
@@ -60,18 +60,19 @@ def _moment(at: str) -> str:
     return f"{at[:10]} {at[11:16]} UTC" if at else ""
 
 
-def _where(notice: Notice, url: str) -> list[str]:
-    return [f"Look at it: {command(notice.run)}", *([page(url, notice.run)] if url else [])]
+def _where(notice: Notice, url: str, still: bool) -> list[str]:
+    return [f"Look at it: {command(notice.run)}", *([page(url, notice, still)] if url else [])]
 
 
 def command(run: str) -> str:
     return f"reconvene show {shlex.quote(run)}"
 
 
-def page(url: str, run: str) -> str:
+def page(url: str, notice: Notice, still: bool) -> str:
+    """Where one reads and decides; of what is not asked any more, the page of the run."""
     from urllib.parse import quote
 
-    return f"{url.rstrip('/')}/runs/{quote(run, safe='')}"
+    return f"{url.rstrip('/')}/runs/{quote(notice.run, safe='')}{'/decide' if still and _asks(notice) else ''}"
 
 
 def _data(message: Message, url: str, still: bool) -> bytes:
@@ -79,7 +80,7 @@ def _data(message: Message, url: str, still: bool) -> bytes:
     told = {"id": message.id, **{name: value for name, value in notice._asdict().items() if value}}
     told["command"] = command(notice.run)
     if url:
-        told["url"] = page(url, notice.run)
+        told["url"] = page(url, notice, still)
     if _asks(notice):
         told["open"] = still
     return json.dumps(told, ensure_ascii=False).encode()

@@ -52,6 +52,8 @@ def with_outlook(
         ahead = _ahead(tried, session.book) if tried is not None else None
         takes = _takes(ahead, measured, session.book) if ahead is not None else None
         against = next(_against(option, point, review, takes, session), _NOTHING)
+        final = _final(option, ahead, session)
+        ends = option.ends or (tried is not None and tried.ended)
         options.append(
             replace(
                 option,
@@ -59,7 +61,8 @@ def with_outlook(
                 because=_because(option, review, session) if option.recommend else "",
                 against=against.why,
                 against_words=against.words,
-                final=_final(option, ahead, session),
+                final=final,
+                undo="" if final or not option.available else "reopen the run" if ends else "undo the round, or fork",
             )
         )
     return replace(point, options=tuple(_alike(options)))

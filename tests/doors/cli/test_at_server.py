@@ -56,6 +56,8 @@ def test_a_checkpoint_is_found_looked_at_remarked_on_and_decided(made: Ground, u
     assert (decision.option, decision.by, decision.since) == ("Go on", "ada", ("FB-001",))
     again = reconvene("--server", url, "decide", run, "--option", "go", "--field", "count=3")
     assert "already" in again.out
+    assert "whoever drives there goes on with it" in again.out
+    assert "nobody is driving" not in again.out, "a server takes it up within a second"
 
 
 @pytest.mark.usefixtures("ada")

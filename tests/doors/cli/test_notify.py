@@ -61,7 +61,7 @@ def test_a_run_tells_its_destinations_where_it_waits_and_that_it_has_ended(
     assert reconvene("decide", "flow-1", "--option", "Continue", "--latest", **environment).code == 0
     assert [one.object["kind"] for one in server.posted] == ["waiting", "ended"]
     assert server.posted[0].object["asks"] == "Continue with next phase?"
-    assert server.posted[0].object["url"] == "https://runs.example/runs/flow-1"
+    assert server.posted[0].object["url"] == "https://runs.example/runs/flow-1/decide"
     assert len(set(server.ids)) == 2
     listed = reconvene("notify", **environment)
     assert "delivered" in listed.out

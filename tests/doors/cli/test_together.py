@@ -100,7 +100,7 @@ def test_who_is_not_named_cannot_decide_and_is_told_what_to_do(home: Home) -> No
     for name in ("dan", "root"):
         refused = home.decide(name, "Ask")
         assert (refused.code, "waits for ada or team finance" in refused.err) == (64, True)
-        assert f"assign {RUN} {name}" in refused.err
+        assert f"assign {RUN} {name} NAME" in refused.err, "an option needs two"
     refused = home.decide("rex", "Ask")
     assert "takes the role decider" in refused.err, "to be in the team is not enough"
     for words in (("rollback", RUN, "--latest"),):

@@ -77,7 +77,14 @@ def test_a_run_can_be_looked_at_as_it_was_after_any_event(desk: Desk) -> None:
 
 def test_an_event_that_is_not_there_and_a_run_that_is_not_there_are_told(desk: Desk) -> None:
     assert "no event 9999" in desk.get(f"/runs/{RUN}?as_of=9999", 422)
+    for wrong in ("abc", "-1", "0", "1.5"):
+        assert f"as_of={wrong} in the address is no whole number" in desk.get(f"/runs/{RUN}?as_of={wrong}", 422)
     assert "There is no run" in desk.get("/runs/nobody-1", 404)
+
+
+def test_deliverables_whose_cost_nobody_knows_are_not_said_to_cost_nothing(desk: Desk) -> None:
+    row = Parsed(desk.get("/figures")).text.partition("Cost per accepted deliverable ")[2][:60]
+    assert re.match(r"not known no cost known for \d+ deliverables", row)
 
 
 def test_a_fork_from_any_event_is_a_run_of_its_own(own_desk: Desk) -> None:

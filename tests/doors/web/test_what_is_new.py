@@ -40,6 +40,25 @@ phases:
       options: [{label: Approve, needs: 2}, {label: Reject, then: {end: rejected}, needs: 2}]
 """
 
+_ABOUT = """
+name: about
+inputs:
+  brief: {type: file}
+  depth: {type: number, default: 2}
+  topic: {type: text}
+agents: {writer: {}}
+phases:
+  - id: plan
+    agents: [writer]
+    checkpoint:
+      question: Shall it be so?
+      prompt: |
+        Read it.
+
+        Shall it be so? Say what is missing.
+      options: [{label: Go on}]
+"""
+
 
 @pytest.fixture
 def made(tmp_path: Path) -> Iterator[Ground]:
@@ -63,6 +82,21 @@ def test_what_agents_wrote_without_files_is_new_and_an_objection_in_plain_words_
     assert "Nothing changed" not in screen
     assert "Wrote I object: the bridge is too heavy" in screen
     assert "Against: Weigher objects: I object: the bridge is too heavy." in screen
+
+
+def test_what_it_is_about_is_what_was_typed_whole_and_the_question_stands_once(made: Ground) -> None:
+    topic = "Otters of <b>this</b>\nriver, <script>alert(1)</script>\n\nMore."
+    made.workflow = parse_workflow(_ABOUT)
+    run = made.engine.start(made.workflow, {"brief": "# Brief\n\nhello <b>x</b>", "topic": topic}, by="Olga")
+    made.drive(run)
+    html = _page(made, run, "ada")
+    with made.serving() as client:
+        client.headers.update(made.person("ada", cookie=True))
+        for page in (html, client.get(f"/runs/{run}").text):
+            about = page.partition('<p class="kick">')[2].partition("</p>")[0]
+            assert about == "Otters of &lt;b&gt;this&lt;/b&gt; river, &lt;script&gt;alert(1)&lt;/script&gt;"
+    heading = Parsed(html.partition("<h1")[2].partition("</h1>")[0]).text
+    assert heading.count("Shall it be so?") == 1, heading
 
 
 def test_a_choice_that_needs_others_counts_as_having_looked(made: Ground) -> None:

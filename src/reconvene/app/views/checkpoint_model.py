@@ -58,12 +58,13 @@ class Option(Shown, frozen=True):
     leads: str = ""  # what follows from it, in words; "" where it was not looked up
     ends: bool = False  # it ends the run otherwise than by its last phase
     acts: tuple[str, ...] = ()  # agents with effects that act again with it
-    takes: Takes | None = None  # these six: where they were looked up
+    takes: Takes | None = None  # these seven: where they were looked up
     because: str = ""  # why it is recommended
     against: str = ""  # the best reason on record not to choose it
     against_words: str = ""  # what whoever objects said, where `against` names them
     same_as: str = ""  # another option after which exactly the same happens
     final: str = ""  # why it cannot be taken back; "" = it can
+    undo: str = ""  # how it can be taken back; "" = it cannot
     needs: int = 1  # so many different people must choose it
 
 

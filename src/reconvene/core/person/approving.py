@@ -44,11 +44,14 @@ def require_one_of_them(tx: Transaction) -> None:
     if is_one_of_them(tx.state, tx.actor):
         return
     run, user = tx.state.run, tx.actor.user
+    point = tx.state.world.open
+    several = max((option.needs for option in point.options), default=1) if point is not None else 1
+    to = " ".join((user or "NAME", *["NAME"] * (several - 1)))
     you = f"you are {user}" if user else "nothing proves who you are"
     raise Forbidden(
         f"This waits for {named(deciders(tx.state))}, and {you}. Nothing was done.",
         hint=f"Remarks are welcome: reconvene remark {run} …; one of them, or an admin, can hand it over: "
-        f"reconvene assign {run} {user or 'NAME'}",
+        f"reconvene assign {run} {to}",
     )
 
 

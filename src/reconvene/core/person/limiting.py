@@ -10,6 +10,7 @@ import math
 from reconvene.core.facts import events as e
 from reconvene.core.facts.book import Book
 from reconvene.core.facts.commands import SetLimits
+from reconvene.core.person.approving import require_one_of_them
 from reconvene.core.working.transaction import Transaction
 from reconvene.errors import Refused
 
@@ -20,7 +21,9 @@ def tools_of(book: Book) -> tuple[str, ...]:
 
 
 def set_limits(tx: Transaction, command: SetLimits) -> None:
-    """What holds already is not said again."""
+    """What holds already is not said again. While others are asked, it is theirs to say, or an admin's."""
+    if tx.actor.role not in ("", "admin"):
+        require_one_of_them(tx)
     if not math.isfinite(command.cost) or command.cost < 0:
         raise Refused(f"A run cannot cost {command.cost}.", hint="Give USD, such as 2.50; 0 = as the workflow says.")
     known = tools_of(tx.book)

@@ -130,6 +130,7 @@ def decide(
     command that goes on.
     """
     from msgspec import convert
+    from msgspec.structs import replace
 
     from reconvene.app.views.read_model import Run
     from reconvene.doors.cli.stops import headline
@@ -167,7 +168,9 @@ def decide(
     summary: Run = convert(told, Run)
     if note_ and not call.as_json:
         put(note_)
-    answer(call, told, headline(summary), **more)
+    goes_on = summary.status == "running"  # whoever drives there may not have taken it up in this very moment
+    told_where = headline(replace(summary, driven=None)) if goes_on else headline(summary)
+    answer(call, told, told_where + "; whoever drives there goes on with it" * goes_on, **more)
     return EXIT_CODES[summary.status]
 
 

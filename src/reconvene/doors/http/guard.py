@@ -7,6 +7,7 @@ changes something and is proved by a cookie alone must say that it comes from a 
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Iterable, MutableMapping
 from typing import TYPE_CHECKING, Any
 
@@ -35,12 +36,16 @@ _SAID = {
     "permissions-policy": "camera=(), geolocation=(), microphone=()",
     "cache-control": "no-store",
 }
+STOPPED = (
+    "The server is being stopped, and does not wait for this any longer. Nothing is kept by halves.",
+    "Look in a moment whether it was done; else send it again.",
+)
 _ENCODED = tuple((name.encode(), value.encode()) for name, value in _SAID.items())
 
 
 class Guard:
-    """`hosts`: the names that the server answers to, with their ports. `find`: who asks. `open`: paths that need
-    nobody to be known."""
+    """`hosts`: the names that the server answers to, with their ports. `find`: who asks. `is_open`: paths that need
+    nobody to be known. `stopped`: what is answered to whom the server does not wait for any more."""
 
     def __init__(
         self,
@@ -49,6 +54,7 @@ class Guard:
         find: Callable[[HTTPConnection], Caller | None],
         is_open: Callable[[str], bool],
         unknown: Callable[[HTTPConnection], ASGIApp],
+        stopped: Callable[[HTTPConnection], ASGIApp] = lambda _: problem(503, *STOPPED),
         *,
         secure: bool = False,
     ) -> None:
@@ -57,6 +63,7 @@ class Guard:
         self._find = find
         self._is_open = is_open
         self._unknown = unknown
+        self._stopped = stopped
         self._origins = frozenset(f"{'https' if secure else 'http'}://{name}" for name in self._hosts)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -66,15 +73,26 @@ class Guard:
         if scope["type"] != "http":
             return
 
+        begun = False
+
         async def send_with(message: MutableMapping[str, Any]) -> None:
+            nonlocal begun
             if message["type"] == "http.response.start":
+                begun = True
                 own = message.get("headers", [])
                 said = {name for name, _ in own}
                 message["headers"] = [*own, *(one for one in _ENCODED if one[0] not in said)]
             await send(message)
 
         answer = self._refused(scope)
-        await (answer if answer is not None else self._app)(scope, receive, send_with)
+        try:
+            await (answer if answer is not None else self._app)(scope, receive, send_with)
+        except asyncio.CancelledError:  # the server stops, and this took longer than it waits
+            if begun:
+                raise
+            if (task := asyncio.current_task()) is not None:
+                task.uncancel()
+            await self._stopped(HTTPConnection(scope))(scope, receive, send_with)
 
     def _refused(self, scope: Scope) -> ASGIApp | None:
         headers, asks = Headers(scope=scope), HTTPConnection(scope)

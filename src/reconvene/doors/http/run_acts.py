@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from reconvene.app import queries, reopening, run_queue
+from reconvene.app import kept_aside, queries, reopening, run_queue
 from reconvene.core.facts import commands as c
 from reconvene.doors.http.acts import Said, all_said, require_run, require_told
-from reconvene.doors.http.refusals import WrongField
+from reconvene.doors.http.refusals import Missing, WrongField
 from reconvene.doors.http.service import recorded
 from reconvene.doors.shared.handing_over import require_deciders
 from reconvene.errors import UserError
@@ -48,6 +48,20 @@ async def set_limits(service: Service, caller: Caller, run: str, cost: float, as
     """What it may cost in all, in USD (0 = as the workflow says), and which tools ask first."""
     caller.require("decider", "to set what a run may cost and which tools ask")
     return await _submitted(service, caller, run, c.SetLimits(cost, tuple(ask), caller.name, caller.door))
+
+
+async def take_aside(service: Service, caller: Caller, run: str, path: str) -> Run:
+    """A file that an agent wrote and that was kept aside, such as one that holds a secret: as this person's edit."""
+    caller.require("decider", "to take what was kept aside")
+
+    def work(engine: Engine) -> Run:
+        require_run(engine, run)
+        if path not in kept_aside.paths(engine, run):
+            raise Missing(f"No file {path!r} of {run} is kept aside.")
+        kept_aside.take(engine, run, path, by=caller.name, door=caller.door, actor=caller.actor)
+        return queries.summary(engine, run)
+
+    return await service.change(run, work)
 
 
 async def abort(service: Service, caller: Caller, run: str, remarks: Sequence[Said] = ()) -> Run:

@@ -9,7 +9,7 @@ from msgspec.structs import asdict
 from reconvene.app import queries
 from reconvene.doors.http import acts, run_acts
 from reconvene.doors.http.acts import Said, Told
-from reconvene.doors.rest import bodies
+from reconvene.doors.rest import bodies, record_bodies
 from reconvene.errors import Repeated
 
 if TYPE_CHECKING:
@@ -186,6 +186,11 @@ async def reopen(asked: Asked) -> object:
 async def fork(asked: Asked) -> object:
     body = await asked.body(bodies.ForkBody)
     return await run_acts.fork(asked.service, asked.caller, asked.run, body.at)
+
+
+async def take_aside(asked: Asked) -> object:
+    body = await asked.body(record_bodies.TakeBody)
+    return await run_acts.take_aside(asked.service, asked.caller, asked.run, body.path)
 
 
 async def disallow(asked: Asked) -> object:

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from starlette.responses import Response
 
 from reconvene.app import as_sent, index, kit_views, measures, queries, round_tries, run_queue
+from reconvene.app import kept_aside as aside
 from reconvene.app.compared_runs import compared, forked_from
 from reconvene.app.file_comments import comments as every_comment
 from reconvene.app.file_versions import version_of, versions
@@ -22,7 +23,7 @@ from reconvene.app.views.remark_lives import ledger_of, page_of
 from reconvene.doors.http.acts import last_shown, note_shown, require_run
 from reconvene.doors.http.refusals import Missing, WrongField
 from reconvene.doors.rest import bodies
-from reconvene.doors.rest.record_bodies import AttemptsShown, Outputs
+from reconvene.doors.rest.record_bodies import AttemptsShown, KeptAside, Outputs
 from reconvene.errors import StoreError, UserError
 
 if TYPE_CHECKING:
@@ -150,6 +151,10 @@ async def since(asked: Asked) -> object:
 
 async def shown(asked: Asked) -> object:
     return await of_run(asked, lambda engine, run: bodies.LastShown(run, last_shown(asked.service, asked.caller, run)))
+
+
+async def kept_aside(asked: Asked) -> object:
+    return await of_run(asked, lambda engine, run: KeptAside(run, tuple(aside.paths(engine, run))))
 
 
 async def events(asked: Asked) -> object:

@@ -1,4 +1,4 @@
-"""What is asked for and given of the record of a run: what agents were sent and wrote."""
+"""What is asked for and given of the record of a run: what agents were sent and wrote, what of it was kept aside."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from msgspec import Meta, Struct
 
 from reconvene.doors.rest.bodies import Limit, Short
-from reconvene.doors.rest.operations import Query
+from reconvene.doors.rest.operations import Body, Query
 
 
 class Outputs(Query, frozen=True):
@@ -24,3 +24,14 @@ class AttemptsShown(Struct, frozen=True):
     run: str
     attempts: tuple[dict[str, Any], ...]
     next: int = 0
+
+
+class KeptAside(Struct, frozen=True):
+    """Their paths. What they hold is not given: one of them is taken into the run, or at the home elsewhere."""
+
+    run: str
+    kept_aside: tuple[str, ...]
+
+
+class TakeBody(Body, frozen=True):
+    path: Annotated[str, Meta(min_length=1, max_length=2_000)]

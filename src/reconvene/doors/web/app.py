@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
+from starlette.requests import Request
 
-from reconvene.doors.http.guard import Guard
+from reconvene.doors.http.guard import STOPPED, Guard
 from reconvene.doors.http.told_errors import problem, status_of, told
 from reconvene.doors.rest import routes as rest
 from reconvene.doors.web import entering, pages
@@ -19,7 +20,7 @@ from reconvene.errors import ReconveneError, UserError
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from starlette.requests import HTTPConnection, Request
+    from starlette.requests import HTTPConnection
     from starlette.responses import Response
     from starlette.types import ASGIApp
 
@@ -75,8 +76,14 @@ def application(service: Service, callers: Callers, hosts: Iterable[str], *, sec
             return problem(401, callers.why_unknown(asks))
         return entering.not_known(callers, asks)
 
+    def stopped(asks: HTTPConnection) -> ASGIApp:
+        (said, hint), typed = STOPPED, asks.scope.get("typed", ())
+        if asks.scope["path"].startswith(rest.PREFIX):
+            return problem(503, said, hint)
+        return page(Request(asks.scope), "problem.html", status=503, error=UserError(said, hint=hint), typed=typed)
+
     service.live.rights = callers.moment
-    return Guard(app, hosts, callers.find, _is_open, unknown, secure=secure)
+    return Guard(app, hosts, callers.find, _is_open, unknown, stopped, secure=secure)
 
 
 def _is_open(path: str) -> bool:

@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from reconvene.app import measures, outlook, queries
 from reconvene.app.since import since
+from reconvene.app.views.aim import aim
 from reconvene.app.views.news import News, Since, counted
 from reconvene.core.facts.commands import Answers
 from reconvene.core.facts.named_people import is_among
@@ -46,7 +47,6 @@ MOST_NEEDS = 3
 MOST_FACTS = 3
 _NUMBERED = late(r"\w+ \d+\b")  # such as `Phase 2: …`
 _FIRST_WORDS = 420  # characters of what there is to read that stand on the page at once
-_ASKED_FOR = ("focal_question", "question", "goal", "description", "task", "topic", "feature", "request", "brief")
 
 
 class Shift(Struct, frozen=True):
@@ -147,7 +147,7 @@ def view(engine: Engine, run: str, caller: Caller, read: int, prepared: Prepared
     return DecisionView(
         shown,
         point,
-        one_line(_goal(engine, run, session), LONGEST_GOAL),
+        one_line(aim(session.state, session.book) or workflow.description, LONGEST_GOAL),
         _phase(session, shown),
         _place(session),
         _lead(point),
@@ -181,15 +181,6 @@ def view(engine: Engine, run: str, caller: Caller, read: int, prepared: Prepared
     )
 
 
-def _goal(engine: Engine, run: str, session: Session) -> str:
-    """What the run is about: after a week nobody remembers."""
-    given = {name: value for name, value in queries.inputs(engine, run).items() if isinstance(value, str)}
-    named = [given[name] for name in _ASKED_FOR if given.get(name)]
-    first = named or [value for value in given.values() if len(value) > 20]
-    lines = [line.strip(" #*_>") for line in (first[0] if first else "").split("\n")]
-    return next((line for line in lines if line), "") or session.book.workflow.description
-
-
 def _phase(session: Session, run: Run) -> str:
     node = session.book.nodes.get(run.phase or "")
     name = (node.phase.title or run.phase or "") if node else run.phase or ""
@@ -211,9 +202,9 @@ def _place(session: Session) -> str:
 def _lead(point: Checkpoint) -> str:
     """The sentence of the workflow's own that stands before the question."""
     own = [line.strip() for one in to_read(point) if not one.theirs for line in one.text.split("\n") if line.strip()]
-    last = one_line(own[-1].strip("*_# "), LONGEST_LEAD) if own else ""
-    room = len(point.question) <= LONGEST_LEAD
-    return last if room and last != one_line(point.question) and len(last) > 15 else ""
+    last = one_line(own[-1].strip("*_# ")) if own else ""
+    fits = len(last) > 15 and len(point.question) <= LONGEST_LEAD and one_line(point.question) not in last
+    return one_line(last, LONGEST_LEAD) if fits else ""
 
 
 def _asked_words(point: Checkpoint) -> tuple[str, str]:

@@ -8,6 +8,7 @@ from reconvene.app import index
 from reconvene.core.working import tracking
 from reconvene.core.working.spending import dollars
 from reconvene.doors.http.acts import require_run
+from reconvene.doors.http.refusals import WrongField
 from reconvene.doors.web.drawing import page
 
 if TYPE_CHECKING:
@@ -70,7 +71,12 @@ def bounded(text: str, most: int = LONGEST) -> Text:
     return Text(text[:most], max(0, len(text) - most))
 
 
-def number(asks: Request, name: str, usual: int = 0) -> int:
-    """A whole number of the address; what is none counts as if it were not there."""
+def number(asks: Request, name: str, least: int = 0) -> int:
+    """A whole number of the address, 0 where it is not there. What is none is refused: another page than was asked for
+    would be taken for it."""
     said = asks.query_params.get(name, "")
-    return int(said) if said.isascii() and said.isdecimal() and len(said) < 10 else usual
+    if not said:
+        return 0
+    if not (said.isascii() and said.isdecimal() and len(said) < 10 and int(said) >= least):
+        raise WrongField(name, f"{name}={said[:40]} in the address is no whole number from {least} on.")
+    return int(said)

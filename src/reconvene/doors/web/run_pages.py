@@ -34,7 +34,7 @@ def routes(service: Service) -> list[Route]:
         )  # fmt: skip
 
     async def one(asks: Request, template: str = "runs/run.html") -> Response:
-        run, seq = asks.path_params["run"], number(asks, "as_of")
+        run, seq = asks.path_params["run"], number(asks, "as_of", least=1)
         frame, shown = await service.do(lambda engine: (around(engine, run), run_page(engine, run, seq)))
         return drawn(asks, template, frame, "", page=shown)
 

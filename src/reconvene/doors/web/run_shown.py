@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from reconvene.app import as_of, queries
 from reconvene.app.views import projections, written
+from reconvene.app.views.aim import aim
 from reconvene.app.views.all_rounds import Round, Tried, rounds
 from reconvene.app.views.phase_marks import phase_marks
 from reconvene.core.definition.workflow import every_phase
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from reconvene.app.views.written import Attempt
     from reconvene.core.facts.round import TaskAt
 
-_USUAL = ("question", "description", "instructions", "task", "brief", "goal")  # inputs that say what a run is about
 _GOAL = 220
 _ENDED = ("completed", "failed", "aborted")
 _SAID = 12  # of what people said and decided, the latest
@@ -90,7 +90,7 @@ def run_page(engine: Engine, run: str, seq: int = 0) -> Page:
         seq=then.seq,
         head=then.head,
         at=then.log[-1][1].at,
-        goal=goal_of(then),
+        goal=one_line(aim(then.state, then.book), _GOAL),
         heading=_heading(then, shown, workers),
         picture=picture(phase_marks(then.book.workflow, then.state, events, every)),
         workers=workers,
@@ -102,16 +102,6 @@ def run_page(engine: Engine, run: str, seq: int = 0) -> Page:
         children=queries.children(engine, then.state),
         source=next((one.source for one in reversed(events) if isinstance(one, e.Forked) and one.run == run), ""),
     )
-
-
-def goal_of(then: Moment) -> str:
-    """What the run is about, in a line: its title, or the input that says what is to be done."""
-    if then.state.title:
-        return one_line(then.state.title, _GOAL)
-    given = then.book.object(then.state.inputs) if then.state.inputs else {}
-    texts = [name for name, spec in then.book.workflow.inputs.items() if spec.type == "text"]
-    found = [given.get(name) for name in (*_USUAL, *texts)]
-    return next((one_line(text, _GOAL) for text in found if isinstance(text, str) and text.strip()), "")
 
 
 def _heading(then: Moment, shown: RunInFull, workers: Sequence[Worker]) -> str:

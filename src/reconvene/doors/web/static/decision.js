@@ -262,9 +262,19 @@ async function looked() {
   } catch { away = true; }
   tell();
 }
-setInterval(look, 15000);
+let source = null, due = 0;
+function listen() {  // only while somebody looks: browsers have few connections to one server
+  if (source || document.hidden) return;
+  source = new EventSource(`/api/v1/runs/${encodeURIComponent(form.dataset.run)}/stream?after=${given.seq.value}`);
+  source.addEventListener("event", () => { if ($("#stale").hidden) { clearTimeout(due); due = setTimeout(look, 300); } });
+  source.addEventListener("ended", rest);
+}
+function rest() { if (source) source.close(); source = null; }
+setInterval(look, 15000);  // also where the stream does not come through
 setInterval(() => { if (away) look(); }, 3000);
-document.addEventListener("visibilitychange", look);
+document.addEventListener("visibilitychange", () => { if (document.hidden) rest(); else listen(); look(); });
+addEventListener("pagehide", rest);
+listen();
 restore();
 const next = box && sessionStorage.getItem(NEXT);
 sessionStorage.removeItem(NEXT);

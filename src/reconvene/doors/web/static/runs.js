@@ -82,6 +82,7 @@ for (const place of $$("[data-drop]")) {
 async function ask({ place, url, body, field, button }) {
   const told = $(".told", place);
   if (!field.value.trim()) { field.focus(); return; }
+  const asked = field.value;
   button.disabled = true;
   told.textContent = "It looks …";
   try {
@@ -102,7 +103,9 @@ async function ask({ place, url, body, field, button }) {
       }
     }
     if (!answered) throw new Error("The answer did not come; what you asked is kept here.");
-    told.textContent = "", field.value = "";
+    told.textContent = "";
+    if (field.value === asked) field.value = "";  // what was typed meanwhile stays
+    else if (field.value.startsWith(asked)) field.value = field.value.slice(asked.length).trimStart();
   } catch (error) {
     told.textContent = error.message;
   } finally {
