@@ -190,6 +190,9 @@ class Refinement(Seat):
     def _next(self, work: Assignment) -> object:
         replies = self._left["find" if work.phase == "find" else work.agent.name]
         reply = replies.pop(0) if len(replies) > 1 else replies[0]
+        if isinstance(reply, str) and reply.startswith("## Review") and "### Rulings" not in reply:
+            asked = re.findall(r"^- (D-\d+): FOLLOWED, or", work.prompt, re.MULTILINE)
+            reply += "".join(("\n### Rulings\n", *(f"- {one}: FOLLOWED\n" for one in asked))) if asked else ""
         return said(reply)(work) if isinstance(reply, str) else reply(work)
 
     @property

@@ -145,9 +145,11 @@ def wrong_with_review(
         why = f"{words} words are no review. Give a verdict for {listed}, and list your checks."
         return Objection("EMPTY_REVIEW", why)
     judged = [(one.gap, "") for one in own]
+    unjudged = _unjudged(output, listed, rulings)
     return (
-        _uncited(book, output, engineer, listed, round)
-        or _unjudged(output, listed, rulings)
+        (unjudged if rulings else None)
+        or _uncited(book, output, engineer, listed, round)
+        or unjudged
         or _unknown(Ledger(book, 0), judged, [*_introduced(engineer), *output.new], any_id=False)
         or (_unruled(book, output, round) if rulings else None)
     )

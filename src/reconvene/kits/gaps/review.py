@@ -98,7 +98,8 @@ class _Walk:
                 self._listed(head)
                 continue
             self._heading(block, head)
-        for gap in self._about.under:
+        plainly = not self._said and decided(self.overall) != "NONE"  # one verdict, and it is on all of them
+        for gap in () if plainly else self._about.under:
             if gap not in self._said and (found := cues.mood(" ".join(self._prose.get(gap, ())), self._round)):
                 self._say((gap,), found, self._first.get(gap, 0), MOOD)
 

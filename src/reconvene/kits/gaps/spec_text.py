@@ -183,6 +183,6 @@ def _sources(book: Book, texts: Texts) -> list[str]:
     for gap in book.gaps.values():
         found += [gap.title, gap.detail, gap.note]
         if gap.proposal is not None:
-            found += [gap.proposal.quote, " ".join(gap.proposal.marks), " ".join(gap.proposal.words)]
+            found += [gap.proposal.quote, " ".join(gap.proposal.marks), " ".join((*gap.proposal.words, *gap.proposal.earlier))]
     found += [f"{one.title} {one.decision} {one.rationale}" for one in book.decisions]
     return [*found, *(f"{one.title} {one.text}" for one in book.issues.values())]
