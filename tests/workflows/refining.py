@@ -182,10 +182,11 @@ class Refinement(Seat):
     def _nod(self) -> None:
         nods = {"confirm": "Begin", "final": "Accept"}
         point = self.state.world.open
-        if point is not None and not point.attention and not self._ask_all and self.phase in nods:
-            if nods[self.phase] in self.offered:
-                super().answer(nods[self.phase], {})
-                self._nod()
+        if point is None or point.attention or self._ask_all:
+            return
+        if nods.get(self.phase) in self.offered:
+            super().answer(nods[self.phase], {})
+            self._nod()
 
     def _next(self, work: Assignment) -> object:
         replies = self._left["find" if work.phase == "find" else work.agent.name]

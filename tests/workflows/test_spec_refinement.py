@@ -113,7 +113,9 @@ def test_the_prompts_of_the_next_round_carry_what_was_decided(start: Start) -> N
     assert "only blocking gaps count for now" in fourth
     assert all(meaning in prompt for meaning in SEVERITIES.values() for prompt in asked)
     assert "### Conflict: ISSUE-R1-001" in run.file("round_002/summary.md")
-    assert "Check that the proposals obey:" in run.prompts("reviewer")[2]
+    told = run.prompts("reviewer")[2]
+    assert f"- D-001 ({TWO}, ISSUE-R1-001): C: {INSTEAD}" in told
+    assert "- D-001: FOLLOWED, or NOT FOLLOWED" in told
 
 
 def test_the_written_severities_are_the_trackers_own() -> None:

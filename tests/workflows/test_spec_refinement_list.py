@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from .refining import FOUR, GAPS, ONE, THREE, TWO, Start, proposal, proposals, review
 
-GIVEN = GAPS + f"- [x] GAP-BOX-007 (HIGH): Who cleans a box?\n- GAP-BOX-008 (LOW, blocked by {ONE}): What does it say at noon? - DEFERRED\n"
+GIVEN = f"""{GAPS}- [x] GAP-BOX-007 (HIGH): Who cleans a box?
+- GAP-BOX-008 (LOW, blocked by {ONE}): What does it say at noon? - DEFERRED
+"""
 
 
 def test_a_given_list_is_confirmed_before_any_call(start: Start) -> None:
@@ -30,7 +32,7 @@ def test_auto_does_not_ask_about_the_list(start: Start) -> None:
 
 
 def test_the_list_is_changed_at_every_stop_and_the_same_stop_shows_it(start: Start) -> None:
-    circle = GAPS + f"- GAP-BOX-005 (LOW, blocked by GAP-BOX-006): a\n- GAP-BOX-006 (LOW, blocked by GAP-BOX-005): b\n"
+    circle = GAPS + "- GAP-BOX-005 (LOW, blocked by GAP-BOX-006): a\n- GAP-BOX-006 (LOW, blocked by GAP-BOX-005): b\n"
     run = start([proposals(1, proposal(ONE))], [review(1, {ONE: "APPROVED"})], gaps=circle)
     calls = len(run.agents.calls)
     assert "GAP-BOX-005 waits for a gap that waits for it" in run.asked
@@ -58,7 +60,9 @@ def test_our_own_status_reads_back_exactly(start: Start) -> None:
     )
     order = f"defer {FOUR}; block {TWO} by {THREE}; split {THREE} into: How many hours? | Whose hours?"
     run.answer("Change the list", {"list": order})
-    again = start([proposals(1, proposal(TWO))], [review(1, {TWO: "APPROVED"})], gaps=run.file("status.md"), ask_all=True)
+    again = start(
+        [proposals(1, proposal(TWO))], [review(1, {TWO: "APPROVED"})], gaps=run.file("status.md"), ask_all=True
+    )
 
     def told(one: dict[str, object]) -> tuple[object, ...]:
         state = "open" if one["state"] in ("proposed", "needs revision") else one["state"]

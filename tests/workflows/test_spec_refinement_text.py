@@ -11,7 +11,22 @@ from reconvene.app.reopening import reopen
 from reconvene.core.facts import commands as c
 from reconvene.ports import Assignment
 
-from .refining import FOUR, ONE, SPEC, THREE, TWO, Refinement, Script, Start, disagree, mediated, proposal, proposals, review, worked_in
+from .refining import (
+    FOUR,
+    ONE,
+    SPEC,
+    THREE,
+    TWO,
+    Refinement,
+    Script,
+    Start,
+    disagree,
+    mediated,
+    proposal,
+    proposals,
+    review,
+    worked_in,
+)
 
 ALL = (ONE, TWO, THREE, FOUR)
 RULES = {
@@ -31,7 +46,9 @@ def approved(n: int, *gaps: str, approve: bool = False) -> str:
 
 
 def test_what_was_approved_is_worked_in_after_the_decision_and_undo_restores_it(start: Start) -> None:
-    run = start([solved(1, ONE), solved(2, TWO), solved(2, THREE)], [approved(1, ONE), approved(2, TWO), approved(2, THREE)])
+    run = start(
+        [solved(1, ONE), solved(2, TWO), solved(2, THREE)], [approved(1, ONE), approved(2, TWO), approved(2, THREE)]
+    )
     assert run.file("spec.md") == SPEC, "the person has not decided yet"
     assert f"Next, the mediator works into spec.md: {ONE}." in run.asked
     run.decide("Continue")
@@ -46,7 +63,10 @@ def test_what_was_approved_is_worked_in_after_the_decision_and_undo_restores_it(
 
 
 def test_a_gap_that_is_reopened_takes_its_text_out_and_edits_of_the_person_stay(start: Start) -> None:
-    run = start([solved(1, ONE, TWO), solved(2, THREE), solved(3, FOUR)], [approved(1, ONE, TWO), approved(2, THREE), approved(3, FOUR)])
+    run = start(
+        [solved(1, ONE, TWO), solved(2, THREE), solved(3, FOUR)],
+        [approved(1, ONE, TWO), approved(2, THREE), approved(3, FOUR)],
+    )
     run.decide("Continue")
     assert RULES[ONE] in run.file("spec.md")
     path = Path(run.state.workspace, "spec.md")
@@ -100,7 +120,7 @@ def test_an_edit_at_the_last_stop_is_looked_at_again_before_it_counts(start: Sta
         (lambda text: text.replace(RULES[TWO], ""), "NOT_WORKED_IN"),
         (lambda text: text.replace(RULES[TWO], "The code is made and checked well."), "NOT_WORKED_IN"),
         (lambda text: text.replace("## Limits\n\nA parcel stays for a while.\n", ""), "SHORTENED"),
-        (lambda text: text.replace(RULES[TWO], RULES[TWO] + " Every 45 days `audit.log` is sent to Legal."), "INVENTED"),
+        (lambda text: text.replace(RULES[TWO], RULES[TWO] + " Every 45 days audit.log goes to Legal."), "INVENTED"),
         (lambda text: SPEC, "UNCHANGED"),
     ],
     ids=["drops", "without figures", "shortens", "invents", "unchanged"],
@@ -124,7 +144,11 @@ def test_a_mediator_that_drops_a_decision_is_caught(start: Start) -> None:
     issue = f"**ISSUE-R1-001** (HIGH, {ONE}): Nobody answers the phone at night"
     engineer: list[Script] = [
         solved(1, *ALL),
-        proposals(2, disagree("ISSUE-R1-001", "Somebody does.", "An answering machine after 19:30"), proposal(ONE, RULES[ONE] + " Always.")),
+        proposals(
+            2,
+            disagree("ISSUE-R1-001", "Somebody does.", "An answering machine after 19:30"),
+            proposal(ONE, RULES[ONE] + " Always."),
+        ),
         proposals(3, proposal(ONE, RULES[ONE] + " As ruled on ISSUE-R1-001, a machine answers.")),
     ]
     reviewer: list[Script] = [
@@ -159,7 +183,9 @@ def test_what_is_accepted_or_deferred_stands_under_known_limitations(start: Star
 def test_a_person_may_say_that_it_is_in_the_text_but_not_of_the_draft(start: Start) -> None:
     words = "The screen speaks of the night in its own way."
     bad: Callable[[Assignment], object] = lambda work: (  # noqa: E731
-        {"text": "done", "files": {"spec.md": worked_in(work).replace(RULES[FOUR], words)}} if work.writes else mediated(work)
+        {"text": "done", "files": {"spec.md": worked_in(work).replace(RULES[FOUR], words)}}
+        if work.writes
+        else mediated(work)
     )
     run = complete(start, bad)
     run.engine.submit(run.run, c.AnswerCheckpoint("", "Go on without it", by="ann"))

@@ -163,8 +163,8 @@ def _unruled(book: Book, output: Review, round: int) -> Objection | None:
         return None
     told = "; ".join(f"{one.id} ({one.issue or one.gap}): {clip(one.decision, 100)}" for one in missing)
     form = "`- D-001: FOLLOWED` or `- D-001: NOT FOLLOWED - which way the proposal goes instead`"
-    why = f"a person decided, and the review does not say whether the proposal follows it ({told}). Under `### Rulings` write {form}."
-    return Objection("RULING_NOT_CHECKED", why)
+    why = f"a person decided, and the review does not say whether the proposal follows it ({told})."
+    return Objection("RULING_NOT_CHECKED", f"{why} Under `### Rulings` write {form}.")
 
 
 def _uncited(book: Book, output: Review, engineer: Proposals, listed: str, round: int) -> Objection | None:
