@@ -85,7 +85,7 @@ def test_a_whole_run_leaves_every_file_in_its_format(start: Start) -> None:
     assert (run.state.status, run.state.outcome) == ("completed", "USER_APPROVED")
     folder = Path(run.state.workspace)
     found = {path: (folder / path).read_text(encoding="utf-8") for path in run.files}
-    if os.environ.get("RECONVENE_GOLDEN") == "write":
+    if os.environ.get("GOLDEN") == "write":
         for path, text in found.items():
             (GOLDEN / path).parent.mkdir(parents=True, exist_ok=True)
             (GOLDEN / path).write_text(text, encoding="utf-8")

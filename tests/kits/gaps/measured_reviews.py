@@ -1,6 +1,6 @@
 """How well reviews are read: precision and recall of verdicts, issues and new gaps over a folder of forms with truth.
 
-A folder holds NN-name.md and NN-name.truth.json. RECONVENE_REVIEW_FORMS names another one than the fixtures beside this
+A folder holds NN-name.md and NN-name.truth.json. REVIEW_FORMS names another one than the fixtures beside this
 file. `python tests/kits/gaps/measured_reviews.py [-v]` prints the figures.
 """
 
@@ -59,7 +59,7 @@ class Count(NamedTuple):
 
 
 def folder() -> Path:
-    return Path(os.environ.get("RECONVENE_REVIEW_FORMS") or HERE)
+    return Path(os.environ.get("REVIEW_FORMS") or HERE)
 
 
 def forms(where: Path | None = None) -> list[Form]:
