@@ -93,7 +93,8 @@ def spec_refinement(go: Journey) -> None:
     redo = {"reason": "The second proposal misses the point.", "adjust": "narrower"}
     go.decide("Redo this round", **redo).keep("waiting.refine.redone")
     go.decide("Redo this round", **redo).keep("waiting.refine.redone_twice")
-    go.back("waiting.refine.conflict").decide("Continue", **{"ISSUE-R1-001": "C"}).keep("completed")
+    go.back("waiting.refine.conflict").decide("Continue", **{"ISSUE-R1-001": "C"}).keep("waiting.final")
+    go.decide("Accept").keep("completed")
     go.back("waiting.refine.conflict").decide("Drop this round and go on").keep("waiting.refine.dropped")
     go.back("waiting.refine.conflict").fork().keep("forked").decide("Abandon").keep("aborted.forked")
     go.back("waiting.refine.conflict").decide_failing("Continue", "mediator").keep("waiting.refine.missing")
@@ -101,6 +102,8 @@ def spec_refinement(go: Journey) -> None:
     go.back("waiting.refine").decide_pausing("Continue", "reviewer").keep("paused.refine")
     go.afresh().start(given).drive_failing("reviewer").keep("attention.find")
     go.afresh().start({**given, "spec": " \n"}).keep("failed.empty")
+    listed = "- GAP-FLOW-001 (HIGH, blocking): What if there is no page?\n- [x] GAP-FLOW-009 (LOW): Who is the clerk?\n"
+    go.afresh().start({**given, "gaps": listed}).drive().keep("waiting.confirm")
     go.afresh().start(given, {"auto": True, "max_rounds": 1}).drive().keep("failed")
     go.afresh().start(given, recorded=False).keep("new.packaged")
 

@@ -182,14 +182,18 @@ class Refinement(Seat):
     def _nod(self) -> None:
         nods = {"confirm": "Begin", "final": "Accept"}
         point = self.state.world.open
-        if point is not None and not point.attention and not self._ask_all and self.phase in nods:
-            if nods[self.phase] in self.offered:
-                super().answer(nods[self.phase], {})
-                self._nod()
+        if point is None or point.attention or self._ask_all:
+            return
+        if nods.get(self.phase) in self.offered:
+            super().answer(nods[self.phase], {})
+            self._nod()
 
     def _next(self, work: Assignment) -> object:
         replies = self._left["find" if work.phase == "find" else work.agent.name]
         reply = replies.pop(0) if len(replies) > 1 else replies[0]
+        if isinstance(reply, str) and reply.startswith("## Review") and "### Rulings" not in reply:
+            asked = re.findall(r"^- (D-\d+): FOLLOWED, or", work.prompt, re.MULTILINE)
+            reply += "".join(("\n### Rulings\n", *(f"- {one}: FOLLOWED\n" for one in asked))) if asked else ""
         return said(reply)(work) if isinstance(reply, str) else reply(work)
 
     @property

@@ -85,7 +85,7 @@ def test_a_whole_run_leaves_every_file_in_its_format(start: Start) -> None:
     assert (run.state.status, run.state.outcome) == ("completed", "USER_APPROVED")
     folder = Path(run.state.workspace)
     found = {path: (folder / path).read_text(encoding="utf-8") for path in run.files}
-    if os.environ.get("RECONVENE_GOLDEN") == "write":
+    if os.environ.get("GOLDEN") == "write":
         for path, text in found.items():
             (GOLDEN / path).parent.mkdir(parents=True, exist_ok=True)
             (GOLDEN / path).write_text(text, encoding="utf-8")
@@ -113,7 +113,9 @@ def test_the_prompts_of_the_next_round_carry_what_was_decided(start: Start) -> N
     assert "only blocking gaps count for now" in fourth
     assert all(meaning in prompt for meaning in SEVERITIES.values() for prompt in asked)
     assert "### Conflict: ISSUE-R1-001" in run.file("round_002/summary.md")
-    assert "Check that the proposals obey:" in run.prompts("reviewer")[2]
+    told = run.prompts("reviewer")[2]
+    assert f"- D-001 ({TWO}, ISSUE-R1-001): C: {INSTEAD}" in told
+    assert "- D-001: FOLLOWED, or NOT FOLLOWED" in told
 
 
 def test_the_written_severities_are_the_trackers_own() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
 from reconvene.app import queries
@@ -10,7 +12,7 @@ from reconvene.doors.shared.options import on_offer
 from reconvene.errors import Refused
 from reconvene.ports import Assignment
 
-from .refining import FOUR, ONE, THREE, TWO, Refinement, Script, Start, disagree, proposal, proposals, review
+from .refining import FOUR, ONE, SPEC, THREE, TWO, Refinement, Script, Start, disagree, proposal, proposals, review
 
 ALL = (ONE, TWO, THREE, FOUR)
 
@@ -92,12 +94,13 @@ def test_the_warning_opens_the_checkpoint_and_offers_its_four_choices(start: Sta
 
 def test_without_a_warning_its_choices_are_not_offered(start: Start) -> None:
     run = start(*zip(closing(1, ONE)))
-    assert run.offered == ["Continue", "Redo this round", "Drop this round and go on", "Abandon"]
+    assert run.offered == ["Continue", "Redo this round", "Drop this round and go on", "Change the list", "Abandon"]
     assert run.recommended == ["Continue"]
     shown = queries.summary(run.engine, run.run).checkpoint
     assert shown is not None
     listed = [option.label for option in on_offer(shown.options)]
-    assert listed == ["Continue", "Accept as complete", "Redo this round", "Drop this round and go on", "Abandon"]
+    more = ["Redo this round", "Drop this round and go on", "Change the list", "Abandon"]
+    assert listed == ["Continue", "Accept as complete", *more]
 
 
 def test_narrow_scope_defers_what_blocks_nothing(start: Start) -> None:
@@ -250,31 +253,41 @@ def test_an_automatic_run_that_is_never_approved_says_that_nothing_is_open(start
     assert "no gap is open, but the reviewer did not approve" in run.state.why
 
 
-def test_a_text_about_the_specification_is_not_taken_for_it(start: Start) -> None:
-    def about(work: Assignment) -> object:
-        text = "It has been explained that everything is dealt with. " * 40
-        return {"text": text, "files": {work.writes[0]: text}} if work.phase == "final" else "A round went by. " * 4
+def wrote(text: str) -> Callable[[Assignment], object]:
+    """A mediator that gives this text back as the specification, whatever is asked."""
+    return lambda work: {"text": "done", "files": {work.writes[0]: text}} if work.writes else "A round went by. " * 4
 
+
+def final_codes(run: Refinement) -> list[tuple[str, str]]:
+    return [one[1:] for one in run.attempts if one[0].endswith("0/mediator")]
+
+
+def test_a_text_about_the_specification_is_not_taken_for_it(start: Start) -> None:
+    about = wrote("It has been explained that everything is dealt with. " * 40)
     run = start(*zip(closing(1, *ALL, approve=True)), mediator=about)
-    assert [one[1:] for one in run.attempts if one[0].endswith("0/mediator")] == [("rejected", "WRONG_FORMAT")] * 3
+    assert final_codes(run) == [("rejected", "NOT_WORKED_IN")] * 3
     assert "specs/lockers_v1.0.md" not in run.state.world.files
 
 
-def test_a_final_text_that_fails_its_gate_is_asked_about_and_may_be_missing(start: Start) -> None:
-    def short(work: Assignment) -> object:
-        text = "## Known Limitations\n\nNone, as far as anybody can see today."
-        return {"text": "done", "files": {work.writes[0]: text}} if work.phase == "final" else "A round went by. " * 4
-
-    run = start(*zip(closing(1, *ALL, approve=True)), mediator=short)
-    assert [one[1:] for one in run.attempts if one[0].endswith("0/mediator")] == [("rejected", "SHORTENED")] * 3
-    assert run.state.world.open is not None
-    assert "much shorter than the specification" in run.state.world.open.prompt
+@pytest.mark.parametrize("auto", [False, True])
+def test_a_mediator_that_returns_the_draft_unchanged_ends_nothing(start: Start, auto: bool) -> None:
+    run = start(*zip(closing(1, *ALL, approve=True)), mediator=wrote(SPEC), auto=auto)
+    assert final_codes(run) == [("rejected", "UNCHANGED")] * 3
+    assert run.state.status == "waiting"
+    assert run.point.attention
+    assert all(gap in run.point.prompt for gap in ALL)
     run.engine.submit(run.run, c.AnswerCheckpoint("", "Go on without it", by="ann"))
     run.state = run.engine.drive_sync(run.run)
-    assert (run.state.status, run.state.outcome) == ("completed", "COMPLETE")
-    status = run.file("status.md")
-    assert "No specification was written. What was approved is in `round_NNN/engineer.md`" in status
-    assert "## Final Specification: Errors" in status
+    if not auto:  # a person sees what is missing, and cannot take it for the specification
+        assert run.phase == "final"
+        assert "**nowhere**" in run.asked
+        assert run.offered == ["Send back", "I have edited spec.md", "Change the list", "Abandon"]
+        assert ONE in run.why_not("Accept")
+        return
+    assert (run.state.status, run.state.outcome) == ("failed", "NOT_WORKED_IN")
+    assert "specs/lockers_v1.0.md" not in run.state.world.files
+    assert "No specification was released: not worked in: " in run.file("status.md")
+    assert "## Final Specification: Errors" in run.file("status.md")
 
 
 def test_no_gaps_found_completes_at_once_and_says_so(start: Start) -> None:
@@ -299,7 +312,7 @@ def test_what_was_found_is_shown_before_the_first_round_and_may_be_looked_at_aga
     first = f"## {ONE}: What if no box is free?\n\n**Severity:** HIGH\n**Blocking:** yes\n\nNothing is said.\n"
     second = first + f"\n## {TWO}: How is the code made?\n\n**Severity:** LOW\n**Blocking:** no\n\nNothing is said.\n"
     run = start(*zip(closing(1, ONE)), gaps=None, found=[first, second])
-    assert run.offered == ["Begin", "Look again", "Abandon"]
+    assert run.offered == ["Begin", "Change the list", "Look again", "Abandon"]
     run.decide("Look again", "missing factor: nobody says how the code is made")
     assert list(run.states) == [ONE, TWO]
     assert "nobody says how the code is made" in run.prompts("reviewer")[1]

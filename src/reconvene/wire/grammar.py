@@ -261,7 +261,10 @@ TABLES: dict[str, dict[str, Key]] = {
     "file": {
         "path": Key(TEXT, "where in the workspace; a template", required=True),
         "template": Key(TEXT, "a file in templates/, or the template itself"),
-        "each": Key(word("tasks", "rejected", "tools"), "one file for each accepted task, for each rejected output; or for each tool, in the folder `path`"),
+        "each": Key(
+            word("tasks", "rejected", "tools"),
+            "one file for each accepted task, for each rejected output; or for each tool, in the folder `path`",
+        ),
         "after": Key(TEXT, "a phase: the file is rendered when it ends, and at no other time"),
         "from": Key(TEXT, "with each: the part of the output to write, such as output.full"),
         "section": Key(TEXT, "the heading in a file of others below which it is rendered, such as ## Feedback"),

@@ -1,6 +1,6 @@
 """How well reviews are read: precision and recall of verdicts, issues and new gaps over a folder of forms with truth.
 
-A folder holds NN-name.md and NN-name.truth.json. RECONVENE_REVIEW_FORMS names another one than the fixtures beside this
+A folder holds NN-name.md and NN-name.truth.json. REVIEW_FORMS names another one than the fixtures beside this
 file. `python tests/kits/gaps/measured_reviews.py [-v]` prints the figures.
 """
 
@@ -54,11 +54,12 @@ class Count(NamedTuple):
         return Count(sums[0], sums[1], sums[2], (*self.wrong, *other.wrong))
 
     def __str__(self) -> str:
-        return f"precision {self.precision:.3f}, recall {self.recall:.3f} ({self.right} of {self.wanted}, {self.found} found)"
+        figures = f"precision {self.precision:.3f}, recall {self.recall:.3f}"
+        return f"{figures} ({self.right} of {self.wanted}, {self.found} found)"
 
 
 def folder() -> Path:
-    return Path(os.environ.get("RECONVENE_REVIEW_FORMS") or HERE)
+    return Path(os.environ.get("REVIEW_FORMS") or HERE)
 
 
 def forms(where: Path | None = None) -> list[Form]:
@@ -176,8 +177,7 @@ def _gaps(form: Form) -> Count:
     read = form.read.new
     for one in read:
         match = next((want for want in left if (want["id"] or "").upper() == one.id and one.id), None)
-        near = lambda want, one=one: SequenceMatcher(None, one.title.lower(), want["title"].lower()).ratio() >= 0.4
-        match = match or next((want for want in left if not want["id"] and near(want)), None)
+        match = match or next((want for want in left if not want["id"] and _near(one.title, want["title"])), None)
         if match is None:
             wrong.append(f"{form.name}: made up gap {one.id or one.title}")
         else:
@@ -185,6 +185,10 @@ def _gaps(form: Form) -> Count:
             right += 1
     wrong += [f"{form.name}: missed gap {one['id'] or one['title']}" for one in left]
     return Count(right, len(read), right + len(left), tuple(wrong))
+
+
+def _near(one: str, other: str) -> bool:
+    return SequenceMatcher(None, one.lower(), other.lower()).ratio() >= 0.4
 
 
 def _differences(form: Form) -> Count:

@@ -25,6 +25,7 @@ def test_a_wrong_reading_would_be_seen():
     form = EVERY[0]
     truth = {**form.truth, "verdicts": {**form.truth["verdicts"], "GAP-FLOW-001": "rejected"}, "issues": []}
     counts = measured([Form(form.name, form.text, truth)])
-    assert counts["verdicts"].recall < 1 and counts["verdicts"].precision < 1
+    assert counts["verdicts"].recall < 1
+    assert counts["verdicts"].precision < 1
     assert counts["issues"].precision == 0
     assert str(Count(1, 2, 4)) == "precision 0.500, recall 0.250 (1 of 4, 2 found)"

@@ -324,6 +324,7 @@ def _dropped(tx: Transaction, frame: Frame) -> bool:
 
 
 def _reopen(tx: Transaction, frame: Frame) -> bool:
+    rendering.render(tx)  # the decision that led here may have changed what files tell
     checkpoint.open_checkpoint(tx, reopened=True)
     return False
 

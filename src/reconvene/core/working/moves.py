@@ -101,6 +101,8 @@ def move_refused(tx: Transaction, move: Move) -> str:
             most = tx.book.workflow.limits.entries + state.record.grants.get("entries", 0)
             return f"limit entries ({most} per phase) of {target} is reached" if entered >= most else ""
         case Goto(target=target):
+            if target == state.world.top.phase:
+                return ""  # its own checkpoint, which is being opened
             return "" if find_visit(tx, target) >= 0 else "there is nothing to go back to"
     return ""
 
@@ -114,12 +116,13 @@ def _depth(tx: Transaction, parent: str) -> int:
 
 
 def find_visit(tx: Transaction, target: str) -> int:
-    """The visit a plain goto reopens, -1 = none: earlier, and within the same pass of every enclosing phase."""
+    """The visit a plain goto reopens, -1 = none: within the same pass of every enclosing phase, and earlier. A phase
+    that names itself has its own checkpoint open again, to show what the decision changed."""
     world = tx.state.world
     here = world.top.address
     for number in range(world.visit, -1, -1):
         visit = world.visits[number]
-        if visit.place == here:
+        if visit.place == here and target != world.top.phase:
             continue
         if (target == "previous" or visit.phase == target) and _same_pass(visit.cursor[:-1], world.cursor):
             return number

@@ -76,7 +76,10 @@ def render_rejected(tx: Transaction, agent: str, step: int, attempt: int, output
     """`each: rejected`: what a gate sent back, as it came, for people."""
     specs = [spec for spec in tx.book.workflow.files if spec.each == "rejected"]
     if specs and output is not None and not tx.state.ended:
-        seen: scope.Scope = {"text": tx.book.text(output.digest), "task": {"agent": agent, "attempt": attempt, "step": step}}
+        seen: scope.Scope = {
+            "text": tx.book.text(output.digest),
+            "task": {"agent": agent, "attempt": attempt, "step": step},
+        }
         _emit(tx, [(spec, "{{ text }}", seen) for spec in specs])
 
 

@@ -24,6 +24,7 @@ from reconvene.kits.gaps.verdicts import APPROVALS, strictest
 from reconvene.kits.gaps.vocabulary import GRAVE
 
 _GUESSES = 40  # a text full of unknown ids is not worth more guesses at what was meant
+_EARLIER = 300  # words and figures of earlier proposals that are kept
 ENGINEER = "engineer"
 REVIEWER = "reviewer"
 _RULED = re.compile(
@@ -89,7 +90,9 @@ def _solve(ledger: Ledger, gap: Gap, resolution: Resolution, file: str, criticis
     """One solution taken in. True when the section was criticised (by an issue, or sent back) and is as it was."""
     where = at_lines(file, resolution.lines)
     said = resolution.solution
-    proposal = Proposal(ledger.round, resolution.digest, where, resolution.quote, marks(said), words(said))
+    old = gap.proposal
+    earlier = tuple(dict.fromkeys((*old.earlier, *old.marks, *old.words)))[-_EARLIER:] if old is not None else ()
+    proposal = Proposal(ledger.round, resolution.digest, where, resolution.quote, marks(said), words(said), earlier)
     criticised = criticised or gap.state == "needs revision"
     same = gap.proposal is not None and gap.proposal.digest == proposal.digest and gap.proposal.round < ledger.round
     gap = replace(

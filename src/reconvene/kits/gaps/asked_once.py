@@ -28,7 +28,9 @@ def one_meaning(output: Judged) -> Objection | None:
 
 def _graves(review: Review, round: int) -> list[str]:
     approved = {one.gap for one in review.verdicts if one.verdict in APPROVALS and one.gap}
-    fresh = [one for one in review.issues if one.state == "open" and (not one.id or one.id.startswith(f"ISSUE-R{round}-"))]
+    fresh = [
+        one for one in review.issues if one.state == "open" and (not one.id or one.id.startswith(f"ISSUE-R{round}-"))
+    ]
     return [
         f"{one.gap} is approved, and {one.id or 'an issue'} ({one.severity}) is raised on it"
         for one in fresh
@@ -38,7 +40,11 @@ def _graves(review: Review, round: int) -> list[str]:
 
 def _rulings(review: Review) -> list[str]:
     approved = bool(review.verdicts) and all(one.verdict in APPROVALS for one in review.verdicts)
-    return [f"{one.id} is not followed, and everything is approved" for one in review.rulings if approved and not one.followed]
+    return [
+        f"{one.id} is not followed, and everything is approved"
+        for one in review.rulings
+        if approved and not one.followed
+    ]
 
 
 def rated(output: Judged) -> Objection | None:

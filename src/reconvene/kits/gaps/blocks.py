@@ -28,6 +28,7 @@ class Block(NamedTuple):
     indent: int = 0
     checked: bool | None = None
     cells: tuple[tuple[str, str], ...] = ()  # (column, cell) of a row
+    more: str = ""  # what of `text` stood on further lines
 
     @property
     def lines(self) -> str:
@@ -80,7 +81,8 @@ def blocks(lines: Iterable[md.Line]) -> list[Block]:
             continue
         joins = running and block.kind == "text" and not _OPENS.match(line.text) and not md.field_like(line.text)
         if joins and made[-1].kind in ("text", "item"):
-            made[-1] = made[-1]._replace(text=f"{made[-1].text} {line.text.strip()}", end=line.number)
+            text, more = f"{made[-1].text} {line.text.strip()}", f"{made[-1].more} {line.text.strip()}".strip()
+            made[-1] = made[-1]._replace(text=text, end=line.number, more=more)
         else:
             made.append(block)
         runs_on = not line.text.endswith("  ") and not (made[-1].kind == "text" and all_bold(line.text))

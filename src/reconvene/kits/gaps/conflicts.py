@@ -103,7 +103,7 @@ def _is_due(issue: Issue, gap: Gap, output: Proposals, round: int, patience: int
     """Whether silence counts: the gap was worked on in this round, or left for rounds in which others were."""
     worked = gap.proposal.round if gap.proposal is not None else 0
     left = round - max(issue.round, worked)
-    return worked == round or left >= patience and (bool(output.resolutions) or patience < 2)
+    return worked == round or (left >= patience and (bool(output.resolutions) or patience < 2))
 
 
 def _answered_or_not(book: Book, issue: Issue, engineer: _Said | None, round: int) -> None:

@@ -23,41 +23,56 @@ PAST = re.compile(
 )
 _IN_ROUND = re.compile(r"\b(?:round|runde|r)[ -]?(\d{1,3})\b", re.IGNORECASE)
 _STILL = re.compile(
-    r"\b(?:still|remain\w*|stays?|keeps?|carried over|not (?:yet |been |fully |quite |really |properly )*(?:resolved|fixed|addressed|closed|done|settled"
-    r"|answered|dealt|taken)|un(?:resolved|addressed|answered|fixed)|partial(?:ly)?|partly|only half|no change|ignored|reopen\w*|persists?|stands?|half"
-    r"|(?:can|could|should|must|to|will|may) be (?:fixed|addressed|resolved|done|settled|answered)|noch offen|offen|nicht (?:erledigt|behoben|gelöst)|teilweise|open|isn['’]t|hasn['’]t|wasn['’]t|again|pending)\b",
+    r"\b(?:still|remain\w*|stays?|keeps?|carried over|not (?:yet |been |fully |quite |really "
+    r"|properly )*(?:resolved|fixed|addressed|closed|done|settled"
+    r"|answered|dealt|taken)|un(?:resolved|addressed|answered|fixed)|partial(?:ly)?|partly|only half"
+    r"|no change|ignored|reopen\w*|persists?|stands?|half"
+    r"|(?:can|could|should|must|to|will|may) be (?:fixed|addressed|resolved|done|settled|answered)"
+    r"|noch offen|offen|nicht (?:erledigt|behoben|gelöst)|teilweise|open|isn['’]t|hasn['’]t|wasn['’]t"
+    r"|again|pending)\b",
     re.IGNORECASE,
 )
 _SETTLED = re.compile(
-    r"\b(?:resolved|fixed|addressed|closed?|done|settled|answered|dealt with|taken care|taken up|taken in|gone|no longer applies|withdrawn?|withdraw|obsolete"
+    r"\b(?:resolved|fixed|addressed|closed?|done|settled|answered|dealt with|taken care|taken up"
+    r"|taken in|gone|no longer applies|withdrawn?|withdraw|obsolete"
     r"|moot|superseded|satisfied|verified|cleared|ok(?:ay)?|erledigt|behoben|gelöst|geschlossen|hinfällig|retired?|drop(?:ped)?|incorporated)\b|✅|✔|☑",
     re.IGNORECASE,
 )
 _ALL = re.compile(
     r"\b(?:all|both|each|every|everything|alle|beide|the (?:two|three|four|five|six|seven))\b"
-    r"(?:[ \w]{0,30}\b(?:proposals?|gaps?|resolutions?|solutions?|items?|of (?:them|these|the)|sections?|vorschläge|lücken)\b)?",
+    r"(?:[ \w]{0,30}\b(?:proposals?|gaps?|resolutions?|solutions?|items?|of (?:them|these|the)"
+    r"|sections?|vorschläge|lücken)\b)?",
     re.IGNORECASE,
 )
 _OF_ALL = re.compile(
     r"\b(?:approval|approve|accept\w*|rejection|reject) (?:of |for )?(?:all|both|everything)\b", re.IGNORECASE
 )
 _HEDGED = re.compile(
-    r"\b(?:i guess|maybe|perhaps|probably|not sure|unsure|could live|can live|i suppose|somewhat|mixed|torn|on the fence"
+    r"\b(?:i guess|maybe|perhaps|probably|not sure|unsure|could live|can live|i suppose|somewhat"
+    r"|mixed|torn|on the fence"
     r"|leaning|lean(?:s)? towards|tend|if somebody|if someone|hmm+|wohl|vielleicht|unsicher)\b",
     re.IGNORECASE,
 )
 _PLEASED = re.compile(
-    r"\b(?:happy with|fine (?:by|with|as)|works for me|good (?:to go|as it is|enough|with)|ship it|no (?:further |more |other )?(?:objections?|concerns?|complaints?|issues|remarks|comments)"
-    r"|nothing (?:left|more|else|to add|further)|let['’]s move on|sign off on|signed off|can go in|ready (?:to|for)|well done|solid|convinc\w+|closes? the gap"
-    r"|does the job|i would build|could build|can be (?:built|implemented|integrated|merged)|i['’]m satisfied|satisfied with|good (?:work|job)|nice"
+    r"\b(?:happy with|fine (?:by|with|as)|works for me|good (?:to go|as it is|enough|with)|ship it"
+    r"|no (?:further |more |other )?(?:objections?|concerns?|complaints?|issues|remarks|comments)"
+    r"|nothing (?:left|more|else|to add|further)|let['’]s move on|sign off on|signed off|can go in"
+    r"|ready (?:to|for)|well done|solid|convinc\w+|closes? the gap"
+    r"|does the job|i would build|could build|can be (?:built|implemented|integrated|merged)"
+    r"|i['’]m satisfied|satisfied with|good (?:work|job)|nice"
     r"|kein(?:e)? einw[aä]nde?|passt|in ordnung|einverstanden|kann so)\b",
     re.IGNORECASE,
 )
 _DISPLEASED = re.compile(
-    r"\b(?:can(?:not|['’]t| not) (?:go in|be (?:accepted|approved|built|implemented|merged)|sign|approve|accept|work|pass)|(?:send|sent|submit) (?:it |this )?(?:again|back)"
-    r"|re-?submit|please (?:re-?work|revise|redo|fix|pick|change|rewrite|add|come back)|try again|start over|back to the drawing|needs? (?:another|more|further|a )?(?:pass|round|work|revision|rewrite)"
-    r"|not (?:there yet|ready|good enough|acceptable|enough|convinced|convincing)|isn['’]t (?:ready|there|enough)|falls short|won['’]t work|does(?:n['’]t| not) work|do not build"
-    r"|before i can|not let (?:this )?pass|must be (?:fixed|changed|rewritten)|too vague|a no\b|so nicht|nicht ausreichend|muss (?:\w+ )?(?:überarbeitet|geändert)|another round)\b",
+    r"\b(?:can(?:not|['’]t| not) (?:go in|be (?:accepted|approved|built|implemented|merged)|sign"
+    r"|approve|accept|work|pass)|(?:send|sent|submit) (?:it |this )?(?:again|back)"
+    r"|re-?submit|please (?:re-?work|revise|redo|fix|pick|change|rewrite|add|come back)|try again"
+    r"|start over|back to the drawing|needs? (?:another|more|further|a )?(?:pass|round|work|revision"
+    r"|rewrite)"
+    r"|not (?:there yet|ready|good enough|acceptable|enough|convinced|convincing)|isn['’]t (?:ready"
+    r"|there|enough)|falls short|won['’]t work|does(?:n['’]t| not) work|do not build"
+    r"|before i can|not let (?:this )?pass|must be (?:fixed|changed|rewritten)|too vague|a no\b"
+    r"|so nicht|nicht ausreichend|muss (?:\w+ )?(?:überarbeitet|geändert)|another round)\b",
     re.IGNORECASE,
 )
 _REFUSED = re.compile(
@@ -66,7 +81,8 @@ _REFUSED = re.compile(
 )
 _NEW_GAP = re.compile(r"\b(?:new|another|further|additional|separate) gap\b|\bneue lücke\b", re.IGNORECASE)
 _OTHERS = re.compile(
-    r"\b(?:engineer|engineer['’]s|mediator|der engineer)\b[^.]{0,40}\b(?:lists?|raises?|introduces?|opens?|adds?|names?|opened|raised|introduced|listed|nennt)\b",
+    r"\b(?:engineer|engineer['’]s|mediator|der engineer)\b[^.]{0,40}\b(?:lists?|raises?|introduces?"
+    r"|opens?|adds?|names?|opened|raised|introduced|listed|nennt)\b",
     re.IGNORECASE,
 )
 _DENIED = re.compile(r"\b(?:no|not|none|nothing|without|never|kein\w*|nicht)\b", re.IGNORECASE)
@@ -182,21 +198,24 @@ def covering(sentence: str, round: int) -> Opinion | None:
 
 
 _OF_THESE = re.compile(
-    r"^\W*(?:(?:therefore|thus|hence|so|finally|overall|in short)\W+)?(?:i|we)\s+(?:hereby |therefore |also |fully |would |can |do |recommend to |vote to |recommend )*"
-    r"(approv\w+|accept\w*|reject\w*)\s+(?:the )?(?:proposals? |resolutions? |solutions? )?(?:for |of |to )?(?=(?:GAP|[A-Z]{2,12}-\d))",
+    r"^\W*(?:(?:therefore|thus|hence|so|finally|overall|in short)\W+)?(?:i|we)\s+(?:hereby "
+    r"|therefore |also |fully |would |can |do |recommend to |vote to |recommend )*"
+    r"(approv\w+|accept\w*|reject\w*)\s+(?:the )?(?:proposals? |resolutions? |solutions? )?(?:for "
+    r"|of |to )?(?=(?:GAP|[A-Z]{2,12}-\d))",
     re.IGNORECASE,
 )
 _THESE_ARE = re.compile(
     r"^\W*(?:the )?(?:proposals? |resolutions? |solutions? )?(?:for |of |on )?(?=(?:GAP|[A-Z]{2,12}-\d))", re.IGNORECASE
 )
 _IS = re.compile(
-    r"[\s*_`)]*(?:\([^()]{0,80}\))?[\s,]*(?:is|are|can be|stays?|remains?|was|were|gets?|both|all|ist|sind)\b[\s*_`]*(?:now |therefore |both |all |hereby |also |thus )*",
+    r"[\s*_`)]*(?:\([^()]{0,80}\))?[\s,]*(?:is|are|can be|stays?|remains?|was|were|gets?|both|all|ist"
+    r"|sind)\b[\s*_`]*(?:now |therefore |both |all |hereby |also |thus )*",
     re.IGNORECASE,
 )
 
 
 def of_these(sentence: str, round: int) -> tuple[str, Opinion] | None:
-    """(the part that names gaps, the verdict on them): "I approve GAP-A-001", "GAP-A-002 and GAP-A-003 are approved"."""
+    """(the part that names gaps, the verdict on them): "I approve GAP-A-001", "GAP-A-002 and 003 are approved"."""
     text = bare(unquoted(sentence))
     if is_past(text, round) or is_conditional(text):
         return None
@@ -228,7 +247,8 @@ def of_these(sentence: str, round: int) -> tuple[str, Opinion] | None:
 def _joined(between: str) -> bool:
     return bool(
         re.fullmatch(
-            r"[\s*_`,()]*(?:and|&|und|\+|/|as well as|through|to)?[\s*_`,]*(?:\([^()]{0,80}\))?[\s*_`,]*(?:and|und)?[\s*_`,]*",
+            r"[\s*_`,()]*(?:and|&|und|\+|/|as well as|through"
+            r"|to)?[\s*_`,]*(?:\([^()]{0,80}\))?[\s*_`,]*(?:and|und)?[\s*_`,]*",
             between,
         )
     )
@@ -283,8 +303,7 @@ def opens_nothing(text: str) -> bool:
         bool(plain)
         and not gaps_in(first)
         and (len(first.split()) <= 14 or bool(re.match(r"no (?:new |further )", first, re.IGNORECASE)))
-        or not said
-    )
+    ) or not said
 
 
 def of_another(text: str) -> bool:

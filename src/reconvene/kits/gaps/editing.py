@@ -111,7 +111,7 @@ class Editor:
         if not colon or not title.strip():
             head, title = "", text
         words = head.replace(",", " ").split()
-        severity = next((found for word in words if (found := severity_named(word))), None)
+        severity = next((rated for word in words if (rated := severity_named(word))), None)
         blocking = None if not words else any(word.lower() == "blocking" for word in words)
         found = item_of(next(iter(gaps_in(head)), ""), title.strip(), "")
         if not found.title:

@@ -145,9 +145,11 @@ def wrong_with_review(
         why = f"{words} words are no review. Give a verdict for {listed}, and list your checks."
         return Objection("EMPTY_REVIEW", why)
     judged = [(one.gap, "") for one in own]
+    unjudged = _unjudged(output, listed, rulings)
     return (
-        _uncited(book, output, engineer, listed, round)
-        or _unjudged(output, listed, rulings)
+        (unjudged if rulings else None)
+        or _uncited(book, output, engineer, listed, round)
+        or unjudged
         or _unknown(Ledger(book, 0), judged, [*_introduced(engineer), *output.new], any_id=False)
         or (_unruled(book, output, round) if rulings else None)
     )
@@ -161,8 +163,8 @@ def _unruled(book: Book, output: Review, round: int) -> Objection | None:
         return None
     told = "; ".join(f"{one.id} ({one.issue or one.gap}): {clip(one.decision, 100)}" for one in missing)
     form = "`- D-001: FOLLOWED` or `- D-001: NOT FOLLOWED - which way the proposal goes instead`"
-    why = f"a person decided, and the review does not say whether the proposal follows it ({told}). Under `### Rulings` write {form}."
-    return Objection("RULING_NOT_CHECKED", why)
+    why = f"a person decided, and the review does not say whether the proposal follows it ({told})."
+    return Objection("RULING_NOT_CHECKED", f"{why} Under `### Rulings` write {form}.")
 
 
 def _uncited(book: Book, output: Review, engineer: Proposals, listed: str, round: int) -> Objection | None:

@@ -10,11 +10,11 @@ from collections.abc import Iterator, Mapping
 
 import msgspec
 
+from reconvene.kits.gaps.cues import issue_state
 from reconvene.kits.gaps.found import NOTHING, Found, gap_of_fields, id_first, item_of, with_blocker
 from reconvene.kits.gaps.gap_ids import ISSUE, issue_named, issues_in
 from reconvene.kits.gaps.likeness import digest
 from reconvene.kits.gaps.markdown import bare, clip
-from reconvene.kits.gaps.cues import issue_state
 from reconvene.kits.gaps.outputs import (
     Answer,
     Judged,

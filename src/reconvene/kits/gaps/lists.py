@@ -24,7 +24,8 @@ _SAYS_NONE = re.compile(
     re.IGNORECASE,
 )
 _OTHERWISE = re.compile(
-    r"(?:convergence|metrics?|statistics|by weight|merged|errors?|summary|gap summary|round \d+|session complete|known limitations?"
+    r"(?:convergence|metrics?|statistics|by weight|merged|errors?|summary|gap summary|round \d+"
+    r"|session complete|known limitations?"
     r"|decisions?|output|final specification|finding gaps)\b",
     re.IGNORECASE,
 )
@@ -155,7 +156,7 @@ class _Walk:
         self._by_heading = by_heading
         self._current = -1
         if self._other and not self._strict and not self._plain:
-            return  # "- GAP-A-001 is the same as …" below "Merged", a limitation, an error: said of a gap that is listed
+            return  # "GAP-A-001 is the same as …" below "Merged", a limitation, an error: said of a listed gap
         if not name and (NOTHING.match(title) or not re.search(r"\w", title)):
             self._none = self._plain
             return

@@ -18,7 +18,9 @@ _ORDINAL = re.compile(r"^[ \t]*(?:\d{1,3}[.)]|#{1,6}(?: \d[\d.]*)?)[ \t]+", re.M
 _DECISION = re.compile(r"\bD-\d{1,4}\b")
 _WORDS_FOR = dict(zip("one two three four five six seven eight nine ten eleven twelve".split(), range(1, 13)))
 _NUMBER_WORD = re.compile(rf"\b({'|'.join(_WORDS_FOR)})\b", re.IGNORECASE)
-_COMMON = frozenset("HIGH LOW MEDIUM CRITICAL OK TODO TBD NOT AND OR GAP ISSUE DISAGREE AGREE PARTIAL APPROVED USER".split())
+_COMMON = frozenset(
+    "HIGH LOW MEDIUM CRITICAL OK TODO TBD NOT AND OR GAP ISSUE DISAGREE AGREE PARTIAL APPROVED USER".split()
+)
 MOST = 60
 
 

@@ -18,7 +18,19 @@ from reconvene.kits.gaps.gap_ids import canonical, gaps_in, tidy
 from reconvene.kits.gaps.gap_states import Ledger
 from reconvene.kits.gaps.likeness import digest
 from reconvene.kits.gaps.markdown import clip
-from reconvene.kits.gaps.records import TEXT, Book, Conflict, Decision, Gap, IssueState, Kind, Redo, Similar, is_open, plain
+from reconvene.kits.gaps.records import (
+    TEXT,
+    Book,
+    Conflict,
+    Decision,
+    Gap,
+    IssueState,
+    Kind,
+    Redo,
+    Similar,
+    is_open,
+    plain,
+)
 from reconvene.kits.gaps.vocabulary import State
 
 _TOLD: dict[Kind, str] = {
@@ -272,7 +284,9 @@ class Clerk:
             self._refuse(f"The specification is not taken as it is: {told}.")
             return
         self._book.looked = digest(str(spec.get("text", "")))
-        self._log("The specification", f"taken as it is, after a look of their own: {', '.join(missing) or 'all of it'}")
+        self._log(
+            "The specification", f"taken as it is, after a look of their own: {', '.join(missing) or 'all of it'}"
+        )
 
     def _redo(self, order: object) -> None:
         told = order if isinstance(order, Mapping) else {"reason": order}

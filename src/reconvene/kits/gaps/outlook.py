@@ -55,8 +55,9 @@ def outlook_of(book: Book, row: Row | None) -> Outlook | None:
         if low == high
         else f"{low} to {high or 'many'}"
     )
-    told = f"{reading}: {why} Of {len(first)} original gaps {len(first & set(still))} are open; "
-    told += f"{ratio:g} new for each closed over {len(recent)} round{'s' * (len(recent) > 1)}; expected rounds left: {span}."
+    told = f"{reading}: {why} Original gaps still open: {len(first & set(still))} of {len(first)}; "
+    told += f"{ratio:g} new for each closed over {len(recent)} round{'s' * (len(recent) > 1)}; "
+    told += f"expected rounds left: {span}."
     return Outlook(
         reading=reading,
         original=len(first),

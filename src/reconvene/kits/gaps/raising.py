@@ -25,7 +25,9 @@ _LEAD = re.compile(
     re.IGNORECASE,
 )
 _STATUS = re.compile(
-    r"\s*(?:\([^()]{0,200}\)\s*)?(?:,? and ISSUE-\S+\s*)*(?:,\s*)?(?:is|are|was|were|has|have|remains?|can|could|still|no longer|stays?|seems?|does|do|gilt|ist|sind|bleibt|belonged|asked|fragte|says|said)\b",
+    r"\s*(?:\([^()]{0,200}\)\s*)?(?:,? and ISSUE-\S+\s*)*(?:,\s*)?(?:is|are|was|were|has|have"
+    r"|remains?|can|could|still|no longer|stays?|seems?|does|do|gilt|ist|sind|bleibt|belonged|asked"
+    r"|fragte|says|said)\b",
     re.IGNORECASE,
 )
 _SEVERITY = re.compile(
@@ -65,8 +67,8 @@ class Issues:
     def all(self) -> list[Raised]:
         made = []
         for one in self._made:
-            report = self._reported.pop(one.id, None) if one.id else None
-            state = report[0].state if report and not self._is_fresh(one.id) else one.state
+            again = self._reported.pop(one.id, None) if one.id else None
+            state = again[0].state if again and not self._is_fresh(one.id) else one.state
             made.append(one._replace(state=state, gap=one.gap or self._owners.get(one.id, "")))
         for name, (report, gap, lines) in self._reported.items():
             if self._is_fresh(name):
@@ -84,8 +86,13 @@ class Issues:
     def lead(self, text: str) -> re.Match[str] | None:
         """The id that an item or paragraph opens with, where it is raised there and not only reported on."""
         plain = md.bare(text)
-        found = ISSUE.search(plain[:90])
-        if not found or not _LEAD.match(plain[: found.start()]) or _STATUS.match(plain, found.end()):
+        found = ISSUE.search(plain)
+        if (
+            not found
+            or found.start() > 90
+            or not _LEAD.match(plain[: found.start()])
+            or _STATUS.match(plain, found.end())
+        ):
             return None
         return found
 
@@ -94,8 +101,12 @@ class Issues:
     ) -> None:
         """`above`: what the section says of all that stand in it, such as "Still open"."""
         plain = match.string
-        before, rest = plain[: match.start()], plain[match.end() :].strip(" :-—–*)·|")
-        rated = severity_said(before) or severity_said(f"{rest[:80]}") or severity_named(before.strip(" []():-—–*"))
+        more = md.bare(block.more)
+        head = plain[: len(plain) - len(more)].rstrip() if more and plain.endswith(more) else plain
+        if len(head) < match.end():
+            head, more = plain, ""
+        before, rest = head[: match.start()], head[match.end() :].strip(" :-—–*)·|")
+        rated = severity_said(before) or severity_said(rest[:80]) or severity_named(before.strip(" []():-—–*"))
         rest = _without_rating(rest)
         named = gaps_in(rest[:60])
         owner = named[0] if named and (not gap or _marked(rest, named[0])) else gap
@@ -103,6 +114,8 @@ class Issues:
         state: cues.IssueSaid = "open" if self._is_fresh(name) else cues.issue_state(rest) or above or "open"
         rest = rest.split(" | ")[-1] if rest.count(" | ") and named else rest
         self.add(name, owner, rated or severity, rest, rest, block.lines, state)
+        if more:
+            self.more(Block("text", more, block.start, block.end, indent=1))
 
     def heading(self, block: Block, head: Head, gap: str, severity: object) -> bool:
         match = ISSUE.search(head.title)
@@ -126,18 +139,18 @@ class Issues:
 
     def row(self, block: Block, about: About, gap: str, severity: object) -> None:
         texts = [md.bare(cell) for _, cell in block.cells]
-        match = next(found for text in texts if (found := ISSUE.search(text)))
+        match = next(named for text in texts if (named := ISSUE.search(text)))
         columns = {key: md.bare(cell) for key, cell in block.cells}
         rated = next((found for text in texts if len(text) < 24 and (found := severity_named(text))), None)
         owner = next((ids[0] for text in texts if (ids := about.ids(text)) and not ISSUE.match(text)), gap)
-        named = [cell for key, cell in columns.items() if re.search(r"stat|stand|resolved|now|outcome|verdict", key)]
+        told = [cell for key, cell in columns.items() if re.search(r"stat|stand|resolved|now|outcome|verdict", key)]
         states = [
-            state for cell in (named or [text for text in texts if len(text) < 60]) if (state := cues.issue_state(cell))
+            state for cell in (told or [text for text in texts if len(text) < 60]) if (state := cues.issue_state(cell))
         ]
         words = [
             t
             for t in texts
-            if not ISSUE.match(t) and not severity_named(t) and about.ids(t)[:1] != [t] and t not in named
+            if not ISSUE.match(t) and not severity_named(t) and about.ids(t)[:1] != [t] and t not in told
         ]
         said = max(words, key=len, default="")
         others = list(ISSUE.finditer(match.string))[1:]

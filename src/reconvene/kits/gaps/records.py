@@ -35,6 +35,7 @@ class Proposal(Struct, frozen=True):
     quote: str
     marks: tuple[str, ...] = ()  # names and figures of the solution
     words: tuple[str, ...] = ()  # its words of substance
+    earlier: tuple[str, ...] = ()  # names, figures and words of those before it: "as in round 2, and …"
 
 
 class Worked(Struct, frozen=True):

@@ -14,29 +14,41 @@ from reconvene.kits.gaps import cues
 from reconvene.kits.gaps import markdown as md
 from reconvene.kits.gaps.blocks import Block, blocks, told
 from reconvene.kits.gaps.found import Found
-from reconvene.kits.gaps.gap_ids import ISSUE, issue_named
+from reconvene.kits.gaps.gap_ids import ISSUE
 from reconvene.kits.gaps.json_outputs import as_json, closing_json, review_of
 from reconvene.kits.gaps.lists import listed_below
 from reconvene.kits.gaps.outputs import OF_ALL, PARSED, Judged, Review, Ruled
 from reconvene.kits.gaps.raising import Issues, as_rating, own_id, severity_said
 from reconvene.kits.gaps.records import TEXT, TITLE
+from reconvene.kits.gaps.review_lines import bold_field, in_bold, of_others, ruled_in, said_after, signed
 from reconvene.kits.gaps.review_places import (
-    CHECKS, ISSUES, LEGEND, NEW, OVERALL, PRAISE, RATED, RULINGS, VERDICT, About, Head, Heads, verdict_key,
+    CHECKS,
+    ISSUES,
+    LEGEND,
+    NEW,
+    NOTHING_KNOWN,
+    OVERALL,
+    PRAISE,
+    RATED,
+    RULINGS,
+    VERDICT,
+    About,
+    Head,
+    Heads,
+    verdict_key,
 )  # fmt: skip
 from reconvene.kits.gaps.two_forms import held_together
-from reconvene.kits.gaps.verdicts import APPROVALS, Opinion, decided, opinion, opinion_in, overall, sign
+from reconvene.kits.gaps.verdicts import APPROVALS, Opinion, decided, opinion, opinion_in, overall
 from reconvene.kits.gaps.vocabulary import Overall, rating
 
 _APPROVAL = re.compile(r"review\b.{0,80}[-—–:(]\s*(?:approval|approved?)\b", re.IGNORECASE)
 _SEVERAL = re.compile(r"[;,]\s+(?:and )?(?=[*_`]*GAP-)", re.IGNORECASE)
 _NOTE_KEYS = re.compile(r"note|comment|suggestion|remark|reason|why|concern")
-_RULING = re.compile(r"[\s*_`\[(]*(D-\d{1,4}|ISSUE-R?\d[\d-]*)\b[\s*_`\])]*[:|—–-]*\s*(.*)", re.IGNORECASE)
-_FOLLOWED = re.compile(r"(?:yes|followed|obeyed|follows|obeys|ok|✅|kept|done|taken up|befolgt)", re.IGNORECASE)
 FORM, SENTENCE, MOOD = 0, 1, 2  # how a verdict was said: the lower counts before the higher
 
 
 @lru_cache(maxsize=PARSED)
-def review_in(text: str, round: int, about: About = About()) -> Review:
+def review_in(text: str, round: int, about: About = NOTHING_KNOWN) -> Review:
     """Read once: a round asks up to four times, for the gate, after each step and at its close."""
     if (value := as_json(text)) is not None:
         return review_of(value, text, round)
@@ -98,7 +110,8 @@ class _Walk:
                 self._listed(head)
                 continue
             self._heading(block, head)
-        for gap in self._about.under:
+        plainly = not self._said and decided(self.overall) != "NONE"  # one verdict, and it is on all of them
+        for gap in () if plainly else self._about.under:
             if gap not in self._said and (found := cues.mood(" ".join(self._prose.get(gap, ())), self._round)):
                 self._say((gap,), found, self._first.get(gap, 0), MOOD)
 
@@ -111,11 +124,11 @@ class _Walk:
         elif head.kind == RATED:
             self.rated += as_rating(inner)
         elif head.kind == RULINGS:
-            self.rulings += [one for block in blocks(inner) if (one := _ruled(block, self._round))]
+            self.rulings += [one for block in blocks(inner) if (one := ruled_in(block, self._round))]
 
     def _opened(self, lines: list[md.Line]) -> list[Found]:
         """What a section of new gaps raises: items, rows, and paragraphs that begin with an id or a bold word."""
-        kept = []
+        kept: list[md.Line] = []
         for block in blocks(lines):
             nothing = cues.opens_nothing(block.text) or cues.of_another(block.text)
             loose = block.kind == "text" and not self._about.lead(block.text)[0] and not md.field(block.text)
@@ -151,7 +164,7 @@ class _Walk:
         if not head.gaps or cues.is_past(head.title, self._round):
             return
         said = block.text
-        found = opinion_in(self._about.without(said)) or _signed(said)
+        found = opinion_in(self._about.without(said)) or signed(said)
         if found:
             self._say(head.gaps, found, block.start, FORM)
 
@@ -225,16 +238,16 @@ class _Walk:
 
     def _verdict_here(self, block: Block) -> bool:
         """A field "Verdict: …", or the first block below a heading that says so."""
-        pair = md.field(block.text) or _bold_field(block.text)
+        pair = md.field(block.text) or bold_field(block.text)
         if pair and verdict_key(pair[0], self._round):
-            found = opinion(pair[1]) or opinion_in(pair[1]) or _signed(pair[1])
+            found = opinion(pair[1]) or opinion_in(pair[1]) or signed(pair[1])
             if found:
                 self._judge(found, block, pair[0])
                 self.issues.close()
                 self._sentences(block)
                 return True
         if self._fresh_head and self._heads.kind in (VERDICT, OVERALL):
-            found = opinion(block.text) or _in_bold(block.text) or _signed(block.text)
+            found = opinion(block.text) or in_bold(block.text) or signed(block.text)
             if found and not cues.is_past(block.text, self._round) and not self._about.lead(block.text)[0]:
                 self._judge(found, block, "")
                 self._sentences(block, said=True)
@@ -244,7 +257,7 @@ class _Walk:
     def _judge(self, found: Opinion, block: Block, key: str) -> None:
         gaps = self._item or self._heads.gaps
         if gaps and not key.startswith(("overall", "final")):
-            self._say(gaps, found._replace(note=found.note or _after(block.text)), block.start, FORM)
+            self._say(gaps, found._replace(note=found.note or said_after(block.text)), block.start, FORM)
         elif not cues.covering(block.text, self._round):
             self.overall.append(overall(found.verdict))
 
@@ -261,9 +274,9 @@ class _Walk:
             return
         cells = [(key, cell) for key, cell in block.cells if not cues.is_past(key, self._round)]
         named = [(key, cell) for key, cell in cells if verdict_key(key, self._round)]
-        rest = [(key, cell) for key, cell in cells if (key, cell) not in named and not _others(key)]
+        rest = [(key, cell) for key, cell in cells if (key, cell) not in named and not of_others(key)]
         for key, cell in (*named, *rest):
-            found = opinion(cell) or (_signed(cell) if named or key.isdigit() else None)
+            found = opinion(cell) or (signed(cell) if named or key.isdigit() else None)
             if found and md.bare(cell) != first:
                 others = [md.bare(one) for _, one in block.cells if one != cell and len(md.bare(one)) > 3]
                 note = max((one for one in others if one != first), key=len, default="")
@@ -324,7 +337,7 @@ class _Walk:
         if block.kind == "text":
             self._item = ()
         self.issues.close()
-        found = opinion_in(rest) or _signed(block.text) or self._grouped()
+        found = opinion_in(rest) or signed(block.text) or self._grouped()
         if found and not cues.is_past(rest.split(". ")[0], self._round):
             self._say(gaps, found, block.start, FORM)
         elif self._heads.raises and len(gaps) == 1 and not cues.opens_nothing(rest):
@@ -345,7 +358,7 @@ class _Walk:
                 found = opinion(cues.unquoted(sentence))
                 if found:
                     self._say(gaps, found, block.start, SENTENCE)
-            if (these := cues.of_these(sentence, self._round)) and not self._heads.kind == LEGEND:
+            if (these := cues.of_these(sentence, self._round)) and self._heads.kind != LEGEND:
                 under = tuple(gap for gap in self._about.ids(these[0]) if gap in self._about.under)
                 self._say(under, these[1], block.start, SENTENCE)
             if (found := cues.covering(sentence, self._round)) and not self._about.ids(sentence) and not gaps:
@@ -367,60 +380,3 @@ class _Walk:
         if told:
             how, found, line = told[-1]
             told[-1] = (how, found._replace(note=md.clip(f"{found.note} {md.bare(said)}", TEXT)), line)
-
-
-def _signed(text: str) -> Opinion | None:
-    found = sign(text)
-    return Opinion(found) if found else None
-
-
-def _in_bold(text: str) -> Opinion | None:
-    found = re.search(r"\*\*([^*]{3,60})\*\*", text)
-    return opinion(found[1]) if found else None
-
-
-def _bold_field(text: str) -> tuple[str, str] | None:
-    """`**Verdict (round 3): APPROVED.** …`: the key with a bracket, or the value inside the emphasis."""
-    plain = md.bare(text)
-    found = re.match(
-        r"[^\w]*([A-Za-zÄÖÜäöü][\wäöüÄÖÜß /-]{1,30}(?:\([^()]{1,30}\))?)\s*(?::|=|—|–|→|->|⇒)\s*(.+)", plain
-    )
-    return (" ".join(found[1].lower().split()), found[2]) if found else None
-
-
-def _after(text: str) -> str:
-    """What follows a verdict in its own block, where it is more than its words."""
-    pair = md.field(text)
-    found = opinion_in(pair[1]) if pair else None
-    return found.note if found else ""
-
-
-def _others(key: str) -> bool:
-    """A column that is not the reviewer's verdict."""
-    return bool(
-        re.search(r"engineer|claim|proposed|author|self|title|issue|confidence|evidence|comment|note|why|reason", key)
-    )
-
-
-def _ruled(block: Block, round: int) -> Ruled | None:
-    text = " | ".join(cell for _, cell in block.cells) if block.kind == "row" else block.text
-    found = _RULING.match(md.bare(text).lstrip("- "))
-    if not found:
-        return None
-    name = found[1].upper()
-    issue = ISSUE.match(name)
-    said = re.sub(r"^[^\w✅❌]+", "", re.sub(r"^\([^()]*\)\s*[:—–-]*\s*", "", found[2].strip()))
-    if not re.match(r"(?:not|no|yes|ignored|partial|violat|contradict)", said, re.IGNORECASE) and not _FOLLOWED.match(
-        said
-    ):
-        inner = re.search(r"\b(not followed|followed|follows|obeyed|ignored|not obeyed)\b", said, re.IGNORECASE)
-        said = said[inner.start() :] if inner else said
-    return Ruled(
-        issue_named(issue, round) if issue else name,
-        bool(_FOLLOWED.match(said)),
-        md.clip(
-            re.sub(r"^(?:not followed|followed|no|yes|not obeyed|ignored)[\s:.,—–-]*", "", said, flags=re.IGNORECASE),
-            TITLE,
-        ),
-        block.start,
-    )

@@ -23,20 +23,34 @@ _KINDS: list[tuple[int, re.Pattern[str]]] = [
     (kind, re.compile(_ICON + words, re.IGNORECASE))
     for kind, words in (
         (LEGEND, r"(?:legend|key|how to read|template|format|example|legende)\b"),
-        (NEW, r"(?:(?:proposed |potential |any |list of )?(?:new|further|additional|missed|newly \w+) (?:\w+ )?gaps?\b|gaps? (?:newly )?(?:identified|introduced|opened|raised|found|discovered)\b|neue lücken?\b)"),
+        (NEW, r"(?:(?:proposed |potential |any |list of )?(?:new|further|additional|missed"
+        r"|newly \w+) (?:\w+ )?gaps?\b|gaps? (?:newly )?(?:identified|introduced|opened|raised|found"
+        r"|discovered)\b|neue lücken?\b)"),
         (RATED, r"(?:(?:severit(?:y|ies)|ratings?) (?:chang|revis|correct)|(?:changed|revised) severit|re-?rat)"),
-        (RULINGS, r"(?:(?:the )?(?:rulings?|decisions?) (?:of the person|checked|followed|obeyed|and)|rulings?\b|obedience|compliance with)"),
-        (CHECKS, r"(?:[\w -]{0,30}\bchecks?\b|[\w -]{0,20}checklist|what i (?:checked|verified)|verification steps|prüfungen|geprüft)"),
-        (PRAISE, r"(?:strengths?|what works|pros\b|positives?|good points|stärken|questions?|suggestions?|minor suggestions?|optional|nice to have|praise|notes?$|recommendations? for|fragen)"),
-        (ISSUES, r"(?:(?:no )?(?:(?!resolved|closed|fixed|earlier|previous|status|round)[\w-]+ ){0,4}(?:issues?|concerns?|problems?|weakness(?:es)?|objections?|defects?|blockers?|shortcomings?|mängel|einwände|probleme)\b|findings?\b|(?:required|requested|necessary) (?:changes?|fixes|revisions)|changes (?:required|requested|needed)|must[- ]fix|what (?:doesn['’]?t|does not|is missing|fails)\b|to fix|cons$|punkte\b|befunde)"),
-        (ISSUES, r"(?:critical|high|medium|low|minor|major|blocking|severity)(?: (?:priority|severity|impact|critical|high|medium|low))?$"),
-        (OVERALL, r"(?:overall|final|conclusion|gesamt\w*|fazit|bottom line|summary (?:verdict|of verdicts)|executive summary|tl;?dr|closing)\b"),
-        (VERDICT, r"(?:[\w ]{0,20}\b(?:verdict|recommendation|decision|judge?ment|ruling|outcome|disposition|result|urteil|entscheidung|empfehlung|ergebnis)s?\b|status$|assessment$|bewertung$)"),
+        (RULINGS, r"(?:(?:the )?(?:rulings?|decisions?) (?:of the person|checked|followed|obeyed|and)|rulings?\b"
+        r"|obedience|compliance with)"),
+        (CHECKS, r"(?:[\w -]{0,30}\bchecks?\b|[\w -]{0,20}checklist|what i (?:checked|verified)|verification steps"
+        r"|prüfungen|geprüft)"),
+        (PRAISE, r"(?:strengths?|what works|pros\b|positives?|good points|stärken|questions?|suggestions?"
+        r"|minor suggestions?|optional|nice to have|praise|notes?$|recommendations? for|fragen)"),
+        (ISSUES, r"(?:(?:no )?(?:(?!resolved|closed|fixed|earlier|previous|status|round)[\w-]+ ){0,4}(?:issues?"
+        r"|concerns?|problems?|weakness(?:es)?|objections?|defects?|blockers?|shortcomings?|mängel"
+        r"|einwände|probleme)\b|findings?\b|(?:required|requested|necessary) (?:changes?|fixes|revisions)"
+        r"|changes (?:required|requested|needed)|must[- ]fix|what (?:doesn['’]?t|does not|is missing"
+        r"|fails)\b|to fix|cons$|punkte\b|befunde)"),
+        (ISSUES, r"(?:critical|high|medium|low|minor|major|blocking|severity)(?: (?:priority|severity|impact"
+        r"|critical|high|medium|low))?$"),
+        (OVERALL, r"(?:overall|final|conclusion|gesamt\w*|fazit|bottom line|summary (?:verdict|of verdicts)"
+        r"|executive summary|tl;?dr|closing)\b"),
+        (VERDICT, r"(?:[\w ]{0,20}\b(?:verdict|recommendation|decision|judge?ment|ruling|outcome|disposition|result"
+        r"|urteil|entscheidung|empfehlung|ergebnis)s?\b|status$|assessment$|bewertung$)"),
     )
 ]  # fmt: skip
 _VERDICT_KEYS = re.compile(
-    r"^(?:my |reviewer['’]?s? |new |current |final |overall )?(?:verdicts?|status|decision|assessment|result|recommendation|outcome|judge?ment|review|disposition|urteil|stand|entscheidung"
-    r"|empfehlung|bewertung|ergebnis|reading|state|vote|call|conclusion|resolution|approval|recommended action|overall|gesamturteil)(?: now| \(.*\))?$"
+    r"^(?:my |reviewer['’]?s? |new |current |final |overall )?(?:verdicts?|status|decision|assessment"
+    r"|result|recommendation|outcome|judge?ment|review|disposition|urteil|stand|entscheidung"
+    r"|empfehlung|bewertung|ergebnis|reading|state|vote|call|conclusion|resolution|approval"
+    r"|recommended action|overall|gesamturteil)(?: now| \(.*\))?$"
 )
 _WIDE = re.compile(r"detail|review|analysis|assessment|per gap|by gap")
 _SHORT = re.compile(r"(?<![\w-])([A-Z]{1,12}-\d{1,4})(?![\w-])")
@@ -121,6 +135,9 @@ class About(NamedTuple):
         if not tail:
             return found
         return found._replace(title=found.title[: tail.start()], severity=found.severity or severity_named(tail[1]))
+
+
+NOTHING_KNOWN = About()
 
 
 def _inside(gap: str, first: str, last: str) -> bool:

@@ -17,7 +17,15 @@ from reconvene.kits.gaps.markdown import clip
 from reconvene.kits.gaps.marks import marks, words
 from reconvene.kits.gaps.records import Book, Decision, Gap, Worked, is_open
 from reconvene.kits.gaps.worked_in import (
-    LIMITATIONS, Need, Proof, difference, invented, is_shortened, proofs, still_held, unlisted,
+    LIMITATIONS,
+    Need,
+    Proof,
+    difference,
+    invented,
+    is_shortened,
+    proofs,
+    still_held,
+    unlisted,
 )  # fmt: skip
 
 _LABEL = re.compile(r"^(?:[ABC]: (?:the engineer's way|the reviewer's way|a middle ground)|[ABC]:\s*)", re.IGNORECASE)
@@ -111,9 +119,7 @@ def to_work_in(book: Book) -> list[Due]:
         and (gap.proposal.marks or gap.proposal.words)
     ]  # fmt: skip
     wanted = {need.id for need in needs_of(book)}
-    return due + [
-        Due(one.id, one.title, one.decision) for one in book.decisions if one.id in wanted and not one.worked
-    ]
+    return due + [Due(one.id, one.title, one.decision) for one in book.decisions if one.id in wanted and not one.worked]
 
 
 def to_take_out(book: Book) -> list[Due]:
@@ -159,15 +165,23 @@ def wrong_with_spec(book: Book, texts: Texts, before: str) -> Objection | None:
         return Objection("NOT_WORKED_IN", why)
     if short := is_shortened(texts.draft, texts.now):
         return Objection("SHORTENED", f"{short} Give the whole document, every section of it.")
-    gone = [(gap, lines) for gap in book.gaps.values() if gap.state not in ("resolved", "merged", "split") and (lines := _still(gap, texts, needs))]
+    gone = [
+        (gap, lines)
+        for gap in book.gaps.values()
+        if gap.state not in ("resolved", "merged", "split") and (lines := _still(gap, texts, needs))
+    ]
     if gone:
         names = ", ".join(f"{gap.id} (line {lines[0]})" for gap, lines in gone)
-        return Objection("NOT_TAKEN_OUT", f"{names}: not resolved any more, and its rules still stand there. Take them out.")
+        return Objection(
+            "NOT_TAKEN_OUT", f"{names}: not resolved any more, and its rules still stand there. Take them out."
+        )
     if made_up := invented(before, texts.now, _sources(book, texts)):
         said = ", ".join(clip(one, 90) for one in made_up[:8])
-        return Objection("INVENTED", f"nobody proposed or decided this: {said}. Work in what was approved, and nothing else.")
-    if texts.final and (names := unlisted(texts.now, limitations(book))):
-        why = f"under “## {LIMITATIONS}” a line is missing for {', '.join(names)}."
+        return Objection(
+            "INVENTED", f"nobody proposed or decided this: {said}. Work in what was approved, and nothing else."
+        )
+    if texts.final and (left_out := unlisted(texts.now, limitations(book))):
+        why = f"under “## {LIMITATIONS}” a line is missing for {', '.join(left_out)}."
         return Objection("LIMITATIONS_MISSING", why)
     return None
 
@@ -183,6 +197,10 @@ def _sources(book: Book, texts: Texts) -> list[str]:
     for gap in book.gaps.values():
         found += [gap.title, gap.detail, gap.note]
         if gap.proposal is not None:
-            found += [gap.proposal.quote, " ".join(gap.proposal.marks), " ".join(gap.proposal.words)]
+            found += [
+                gap.proposal.quote,
+                " ".join(gap.proposal.marks),
+                " ".join((*gap.proposal.words, *gap.proposal.earlier)),
+            ]
     found += [f"{one.title} {one.decision} {one.rationale}" for one in book.decisions]
     return [*found, *(f"{one.title} {one.text}" for one in book.issues.values())]

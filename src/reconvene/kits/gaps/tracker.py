@@ -47,6 +47,7 @@ class Sources(NamedTuple):
 def track(before: object, sources: Sources, config: Config) -> dict[str, object]:
     """The value after what there is of the round. `before`: the value at the round's start, None at first."""
     book = opened(before)
+    sources = _numbered(book, sources)
     if book.adjustments is not None and book.adjustments.round not in (None, sources.round):
         book.adjustments = None  # it was for a round that has closed
     ledger = Ledger(book, sources.round, sources.spec)
@@ -64,6 +65,12 @@ def track(before: object, sources: Sources, config: Config) -> dict[str, object]
     if sources.text is not None:
         look(book, _texts(sources, sources.text))
     return value_of(book, row)
+
+
+def _numbered(book: Book, sources: Sources) -> Sources:
+    """A phase that is entered anew counts its rounds from 1 again; the table goes on."""
+    last = book.rounds[-1].round if book.rounds else 0
+    return sources._replace(round=max(sources.round, last + 1)) if sources.round else sources
 
 
 def _texts(sources: Sources, now: str) -> Texts:
@@ -142,6 +149,7 @@ def wrong_with(
     sources: Sources,
     config: Config = Config(),  # noqa: B008
 ) -> Objection | None:
+    sources = _numbered(opened(value), sources)
     match role:
         case "found":
             return gate.wrong_with_list(text)

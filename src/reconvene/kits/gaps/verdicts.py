@@ -26,7 +26,8 @@ _LEAD = re.compile(
     r"(?:(?:i|we)(?:(?: would| do| can| will| hereby| recommend| vote| to| for)){0,3}"
     r"|(?:this|it|that|the|both)(?: one| proposal| proposals| solution| resolution| gap| section| text)?"
     r"(?:['’]s| is| are| can be| should be| may be| has been)?|i['’]d say|ich|der vorschlag|das)(?: is| ist| wird)?\s+"
-    r"|(?:my |our |final |overall |new )?(?:verdict|status|decision|recommendation|result|outcome|judge?ment|urteil|ergebnis)"
+    r"|(?:my |our |final |overall |new )?(?:verdict|status|decision|recommendation|result|outcome"
+    r"|judge?ment|urteil|ergebnis)"
     r"(?: is| now| remains)?\s*[:=]?\s+",
     re.IGNORECASE,
 )
@@ -36,7 +37,8 @@ _ADVERB = re.compile(
 )
 _GOOD = r"(?:approv|accept|resolv|ready|ok\b|sufficient|clos|genehmig|akzeptier|gelöst|erledigt|done|fine|good)"
 _SENT_BACK = re.compile(
-    rf"(?:not\b|cannot\b|can['’]?t\b|can not\b|un(?=resolved)|do(?:es)? not\b|don['’]t\b|nicht\b|noch nicht\b)[^.;:]{{0,30}}?{_GOOD}"
+    rf"(?:not\b|cannot\b|can['’]?t\b|can not\b|un(?=resolved)|do(?:es)? not\b|don['’]t\b|nicht\b"
+    rf"|noch nicht\b)[^.;:]{{0,30}}?{_GOOD}"
     r"|(?:partial(?:ly)?|partly|teilweise|half|in part)\b"
     r"|not (?:yet|quite|there|enough|ready)\b|unresolved\b|insufficient\b|incomplete\b"
     r"|(?:still )?(?:needs?|requires?|must have|wants|braucht)\b[^.;]{0,40}?"
@@ -45,7 +47,8 @@ _SENT_BACK = re.compile(
     + _END
     + r"|revise\b(?! nothing)|(?:request(?:s|ed|ing)? )?changes?(?: (?:are )?(?:requested|required|needed|necessary))"
     + _END
-    + r"|request(?:s|ed|ing)? (?:\w+ )?changes?\b|re-?work\b|re-?submit\b|redo\b|(?:send|sent|goes|return(?:ed)?)(?: it)? back\b"
+    + r"|request(?:s|ed|ing)? (?:\w+ )?changes?\b|re-?work\b|re-?submit\b|redo\b|(?:send|sent|goes"
+    r"|return(?:ed)?)(?: it)? back\b"
     r"|(?:remains |still |stays )?open"
     + _END
     + r"|noch offen\b|offen"
@@ -63,7 +66,8 @@ _REJECTED = re.compile(
     re.IGNORECASE,
 )  # fmt: skip
 _APPROVED = re.compile(
-    r"(?:approved?|approval|accepted|acceptable|accept|resolved|lgtm|looks good(?: to me)?|all good|good to go|signed off"
+    r"(?:approved?|approval|accepted|acceptable|accept|resolved|lgtm|looks good(?: to me)?|all good"
+    r"|good to go|signed off"
     r"|sign off|sign-off|passe[sd]|pass|ok(?:ay)?|closed|ship it|ready|genehmigt|genehmigung|angenommen|akzeptiert"
     r"|freigegeben|freigabe|erledigt|gelöst|agreed|no objections?|kein(?:e)? einw[aä]nde?|keine einwendungen"
     r"|conditional(?:ly)?(?: (?:approv\w+|accept\w+))|bedingt (?:genehmigt|angenommen))"
@@ -73,22 +77,27 @@ _APPROVED = re.compile(
     re.IGNORECASE,
 )
 _CONDITION = re.compile(
-    r"[\s,;:(—–-]*(?:but\b|(?:only )?if\b|once\b|(?:only )?when\b|after\b|provided\b|pending\b|subject to\b|unless\b|except\b"
-    r"|on condition|conditional|assuming\b|as long as|with (?:\w+ ){0,2}(?:changes?|conditions?|revisions?|reservations?|fixes)\b"
+    r"[\s,;:(—–-]*(?:but\b|(?:only )?if\b|once\b|(?:only )?when\b|after\b|provided\b|pending\b"
+    r"|subject to\b|unless\b|except\b"
+    r"|on condition|conditional|assuming\b|as long as|with (?:\w+ ){0,2}(?:changes?|conditions?"
+    r"|revisions?|reservations?|fixes)\b"
     r"|unter (?:der )?(?:bedingung|vorbehalt)|sofern\b|wenn\b|vorbehaltlich\b)",
     re.IGNORECASE,
 )
 _PROCESS = re.compile(
-    r"[\s,;:(—–-]*(?:\w+[ ,]+){0,4}?(?:integrat|incorporat|merg|write-?up|writing|spec(?:ification)? update|transfer|übernahme|einarbeit)",
+    r"[\s,;:(—–-]*(?:\w+[ ,]+){0,4}?(?:integrat|incorporat|merg|write-?up|writing"
+    r"|spec(?:ification)? update|transfer|übernahme|einarbeit)",
     re.IGNORECASE,
 )
 _NOTE = re.compile(
-    r"[\s,;:(—–-]*(?:with|mit) (?:\w+ ){0,3}(?:notes?|comments?|suggestions?|remarks?|caveats?|nits?|follow-?ups?|observations?"
+    r"[\s,;:(—–-]*(?:with|mit) (?:\w+ ){0,3}(?:notes?|comments?|suggestions?|remarks?|caveats?|nits?"
+    r"|follow-?ups?|observations?"
     r"|anmerkung\w*|hinweis\w*)\b",
     re.IGNORECASE,
 )
 _IDLE_BRACKET = re.compile(
-    r"(?:pending|awaiting|ready|upon|see|no |none|round|high|medium|low|unchanged|as |was |confidence|\d|previously|again|issue)",
+    r"(?:pending|awaiting|ready|upon|see|no |none|round|high|medium|low|unchanged|as |was |confidence"
+    r"|\d|previously|again|issue)",
     re.IGNORECASE,
 )
 APPROVALS: tuple[Verdict, ...] = ("approved", "approved with note")

@@ -49,7 +49,7 @@ class Proof(Struct, frozen=True):
 def proofs(draft: str, text: str, needs: Sequence[Need]) -> list[Proof]:
     changed = changed_lines(draft, text)
     before, stems = plain_text(draft), set(words(draft))
-    return [_proof(need, changed, before, stems, _others(need, needs)) for need in needs]
+    return [_proof(need, changed, before, stems, needs) for need in needs]
 
 
 def changed_lines(draft: str, text: str) -> dict[int, str]:
@@ -66,7 +66,8 @@ def _others(need: Need, needs: Sequence[Need]) -> frozenset[str]:
     return frozenset(mark for one in needs if one.id != need.id for mark in one.marks)
 
 
-def _proof(need: Need, changed: dict[int, str], before: str, stems: set[str], others: frozenset[str]) -> Proof:
+def _proof(need: Need, changed: dict[int, str], before: str, stems: set[str], needs: Sequence[Need]) -> Proof:
+    others = _others(need, needs)
     fresh = [mark for mark in need.marks if not holds(before, mark)]
     by_word = len(fresh) < 2
     found = {mark: [at for at, line in changed.items() if holds(line, mark)] for mark in fresh}
@@ -80,7 +81,11 @@ def _proof(need: Need, changed: dict[int, str], before: str, stems: set[str], ot
         there = [word for word in new if any(word in line for line in said.values())]
         numbers |= {at for at, line in said.items() if len(line & set(new)) >= min(2, len(new))}
         enough = len(there) >= max(1, min(len(new), max(2, round(len(new) * _WORDS))))
-        ok = bool(numbers) and enough and (not fresh or bool(held))
+        rest = {word for one in needs if one.id != need.id for word in one.words}
+        mine = [word for word in new if word not in rest]  # what no other says: one line is not a proof of two rules
+        ok = (
+            bool(numbers) and enough and (not fresh or bool(held)) and (not mine or any(word in there for word in mine))
+        )
     missing = tuple(mark for mark in fresh if mark not in held)
     return Proof(need.id, need.title, ok, spans(numbers) if ok else "", tuple(held), missing)
 
