@@ -16,6 +16,9 @@ import pytest
 from tests.adapters.project.support import everything
 
 from reconvene.adapters.project.repository import plant
+from reconvene.core.facts.commands import AddRemark, RemarkIn
+from reconvene.core.facts.ids import digest_of
+from reconvene.core.facts.events import Lines
 
 from .brainstorming import Talk, plan, review
 
@@ -362,4 +365,12 @@ def test_findings_are_followed_to_the_commit_that_mended_them(talk: Sit, tmp_pat
     assert second.startswith("- quality: x is never used → ")
     assert third.startswith("- quality: Still not → ")
     diff = one.file("changes/all-adding.diff")
-    assert "+++ b/more.py" in diff
+    at = diff.split("\n").index("+++ b/more.py") + 3
+    lines = Lines("changes/all-adding.diff", digest_of(diff.encode()), at, at)
+    one.engine.submit(one.run, AddRemark(RemarkIn("Call it size", on=lines), by="ann"))
+    verdicts.append(review())
+    one.decide("Have it done again")
+    told = one.agents.of("coder")[-1].prompt
+    assert "Call it size" in told
+    assert "That is more.py, line 1." in told
+    assert one.phase == "finish"

@@ -143,9 +143,7 @@ def _shared(own: _Events, theirs: _Events) -> int:
 
 def _told(engine: Engine, events: _Events) -> list[Happened]:
     """With the first line of what agents wrote."""
-    return [
-        replace(one, words=_first_line(engine, one.what)) if one.kind == "wrote" else one for one in story(events)
-    ]
+    return [replace(one, words=_first_line(engine, one.what)) if one.kind == "wrote" else one for one in story(events)]
 
 
 def _first_line(engine: Engine, digest: str) -> str:

@@ -25,9 +25,7 @@ def _of_the_loop() -> float:
 
 
 class ProviderWaits:
-    def __init__(
-        self, patience: Patience, chance: Chance, clock: Callable[[], float] = _of_the_loop
-    ) -> None:
+    def __init__(self, patience: Patience, chance: Chance, clock: Callable[[], float] = _of_the_loop) -> None:
         self._patience = patience
         self._chance = chance
         self._clock = clock
