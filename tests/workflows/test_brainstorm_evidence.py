@@ -17,8 +17,8 @@ from tests.adapters.project.support import everything
 
 from reconvene.adapters.project.repository import plant
 from reconvene.core.facts.commands import AddRemark, RemarkIn
-from reconvene.core.facts.ids import digest_of
 from reconvene.core.facts.events import Lines
+from reconvene.core.facts.ids import digest_of
 
 from .brainstorming import Talk, plan, review
 

@@ -41,8 +41,7 @@ class Screen:
     """Draws on one terminal."""
 
     def __init__(self, engine: Engine, run: str) -> None:
-        from questionary import Choice
-    from rich.console import Console
+        from rich.console import Console
 
         self._engine = engine
         self._run = run
