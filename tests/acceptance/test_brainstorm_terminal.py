@@ -54,9 +54,9 @@ def test_a_whole_brainstorm_at_a_terminal(terminal: Terminal, tmp_path: Path) ->
     person = Person(terminal("demo", "brainstorm", "--case", "complex"))
     person.sees("Press Enter to begin").types("")
 
-    person.sees("waiting at triage, round 1", "Brainstormer assessment: Complex").takes(4)
-    person.sees("Discuss: what do you say?").types("Could this be one batch?")
-    person.sees("waiting at triage, round 2", "I kept two batches").takes(3)  # override: needs exploration
+    person.sees("waiting at triage, round 1", "Brainstormer assessment: Complex", "now: python3 -m unittest")
+    person.chooses("Discuss").sees("Discuss: what do you say?").types("Could this be one batch?")
+    person.sees("waiting at triage, round 2", "I kept two batches").chooses("Override — needs exploration")
 
     person.sees("waiting at questions, round 1", "1. [unanswered]", "4. [unanswered]")
     person.chooses("1").sees("How does the program know").takes(1)
@@ -77,8 +77,7 @@ def test_a_whole_brainstorm_at_a_terminal(terminal: Terminal, tmp_path: Path) ->
     person.chooses("Back to questions")
     person.sees("waiting at questions", "[answered: the account on the computer]", "[answered: nothing is left]")
     person.chooses("Done")  # the other three are left to the brainstormer
-    person.sees("waiting at approaches").chooses("1").sees("Which approach?").takes(1)
-    person.sees("[answered: Journal of changes]").chooses("Choose")
+    person.sees("waiting at approaches", "1. Journal of changes").chooses("1")  # picked and decided in one step
 
     person.sees("waiting at design, round 1", "Section 1 of 3").takes(2)
     person.sees("Revise: what do you say?").types("Say how large the file becomes")
@@ -87,8 +86,13 @@ def test_a_whole_brainstorm_at_a_terminal(terminal: Terminal, tmp_path: Path) ->
     person.sees("Section 3 of 3").takes(1)
 
     person.sees("The plan for “A journal of changes”").takes(1)
-    person.sees("Batch 1 complete", "Bring two journals together").takes(1)
+    person.sees("Batch 1, A journal of changes: done", "Bring two journals together").takes(1)
     person.sees("The plan for “Bring two journals together”").takes(1)
+    person.sees("Is this what you wanted?", "without conflicts", "See the change (d)")
+    person.child.send("d")  # the diff is one key away
+    person.sees("diff --git a/README.md", "journal.py")
+    person.child.send("q")  # out of the pager
+    person.takes(1)
     person.sees("brainstorm-1 is completed", "in the project: commit", " merge ")
     person.child.expect(pexpect.EOF)
     _left_behind(tmp_path)
@@ -112,6 +116,7 @@ def _left_behind(folder: Path) -> None:
         ("plan_review", "Build it"),
         ("reassess", "Continue to the next batch"),
         ("plan_review", "Build it"),
+        ("finish", "Finish"),
     ]
     assert len([event for event in events if isinstance(event, RemarkAdded)]) == 3
     workspace = folder / ".reconvene" / "runs" / "brainstorm-1"

@@ -16,7 +16,8 @@ _MOST_DECISIONS = 40
 _ONWARD = (
     *("That is the company", "That is the question", "That is right", "Looks good", "Finish"),  # scenario-planning
     *("Begin", "Continue"),  # spec-refinement
-    *("Agree — quick design outline", "Override — straightforward"),  # brainstorm
+    *("Leave them out", "Agree — quick design outline", "Override — straightforward"),  # brainstorm
+    *("Begin — only what fails anew counts", "Begin without tests", "It is done", "Done, not tested"),
     *("Done", "Choose", "Approve", "Use my words", "Build it", "Take it as it is", "Continue to the next batch"),
     "Stop here, with the plan",
     *(

@@ -162,6 +162,11 @@ class Journey:
         self.engine.submit(self.run, c.AnswerCheckpoint(self.point.id, option, fields, remarks, by=PERSON))
         return self.drive() if drive else self
 
+    def unfinished(self, name: str) -> Journey:
+        """A file in the person's project that they have not committed."""
+        (self._folder / _PROJECT / name).write_text("What I am at.\n", encoding="utf-8")
+        return self
+
     def say(self, text: str) -> Journey:
         self.engine.submit(self.run, c.AddRemark(parse_remark(text), by=PERSON))
         return self

@@ -150,7 +150,7 @@ def brainstorm(go: Journey) -> None:
     go.decide("Approve").keep("waiting.design.second").decide("Approve").decide("Approve").keep("waiting.plan_review")
     go.decide_failing("Build it", "coder").keep("attention.code").decide("Try again").keep("waiting.reassess")
     go.decide("Continue to the next batch").keep("waiting.plan_review.second")
-    go.decide("Build it").keep("completed")
+    go.decide("Build it").keep("waiting.finish").decide("Finish").keep("completed")
     go.back("waiting.plan_review").crash_after("Build it", "coder", "code").keep("crashed.code")
     go.back("waiting.plan_review").crash_after("Build it", "quality", "task_review").keep("crashed.task_review")
     go.back("waiting.plan_review").decide_pausing("Build it", "specification").keep("paused.task_review")
@@ -168,6 +168,8 @@ def brainstorm(go: Journey) -> None:
     go.drive().keep("completed.split")
     go.turn_to("store").keep("queued").turn_to("names").do(c.MoveInQueue("0", by=PERSON)).keep("queued.moved").drive()
     go.keep("waiting.triage.child").turn_to("store").do(c.DropQueued(by=PERSON)).keep("aborted.dropped")
+    go.afresh().start(small, can).unfinished("half-done.txt").drive().keep("waiting.ground").decide("Leave them out")
+    go.decide("Skip to planning", test="false").keep("waiting.baseline")
     go.afresh().start(small, recorded=False).keep("new.packaged")
 
 

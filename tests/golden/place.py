@@ -22,6 +22,7 @@ from reconvene.adapters.workspace import FolderWorkspace
 from reconvene.app.engine import Engine
 from reconvene.app.signing import Signer
 from reconvene.core.definition.workflow import Agent
+from reconvene.core.facts.events import Usage
 from reconvene.errors import AgentError
 from reconvene.ports import AgentRunner, Answer, Assignment, Clock, Listener, ProjectWork
 from reconvene.surroundings import Machine
@@ -69,6 +70,8 @@ class OnlyRecorded:
         self._folder = folder
 
     async def run(self, assignment: Assignment, listener: Listener) -> Answer:
+        if assignment.agent.kind == "command" and assignment.project is not None and not assignment.project.place:
+            return _suite(assignment)
         if assignment.agent.kind not in ("recorded", "survey"):
             raise AgentError(f"{assignment.agent.name} is no recording, and nothing else is asked.", retryable=False)
         answer = await self._agents.run(self._here(assignment), listener)
@@ -87,6 +90,15 @@ class OnlyRecorded:
 
     async def close(self) -> None:
         await self._agents.close()
+
+
+def _suite(assignment: Assignment) -> Answer:
+    """The tests of a project, as if they had been run: what a suite prints says how long it took, which is never the
+    same. The command `false` fails."""
+    *_, command, mark = assignment.agent.command
+    printed = "Ran 3 tests in 0.001s\n\nOK\n" if command != "false" else ""
+    said = f"{printed}\n{mark} {int(command == 'false')}\n".encode()
+    return Answer("", None, False, {}, (), Usage(seconds=_SECONDS), b"", said)
 
 
 class _Moved(GitProjects):

@@ -67,4 +67,5 @@ def test_inputs_that_are_no_mapping_are_refused_with_their_file(file: Path) -> N
 
 def test_only_what_looks_at_the_project_itself_is_not_recorded() -> None:
     real = {name: recording(file, {}).real for name, file in packaged().items()}
-    assert {name: agents for name, agents in real.items() if agents} == {"brainstorm": ["scout"]}
+    looks = ["ground", "scout", "tester", "differ", "merger"]
+    assert {name: agents for name, agents in real.items() if agents} == {"brainstorm": looks}

@@ -16,6 +16,10 @@ import pytest
 from tests.adapters.project.support import everything
 
 from reconvene.adapters.project.repository import plant
+from reconvene.adapters.sandbox import levels
+from reconvene.core.facts.commands import AddRemark, RemarkIn
+from reconvene.core.facts.events import Lines
+from reconvene.core.facts.ids import digest_of
 
 from .brainstorming import Talk, plan, review
 
@@ -67,7 +71,7 @@ match kind:
         write("setup.cfg", "[tool:pytest]\n# %d\n" % len(told))
     case "writes outside":
         try:
-            pathlib.Path(os.environ["OUTSIDE"] if "OUTSIDE" in os.environ else "../../outside.txt").write_text("hello")
+            pathlib.Path(sys.argv[2], "outside.txt").write_text("hello")
         except OSError as error:
             print(error)
     case "adds 60 MB":
@@ -185,7 +189,6 @@ def test_settings_of_the_tests_that_changed_are_put_to_the_person_though_all_is_
 @pytest.mark.parametrize(
     ("kind", "told"),
     [
-        ("writes outside", "Nothing has changed in the project"),
         ("does nothing", "Nothing has changed in the project"),
         ("adds 60 MB", "data.bin: 60 MB, and a file of more than 10 MB is not taken"),
         ("adds a link out", "leak: a link that leads out of the project"),
@@ -199,8 +202,23 @@ def test_what_cannot_be_taken_goes_back_and_ends_with_the_person(talk: Sit, tmp_
     assert told in one.agents.of("coder")[1].prompt
     assert told in one.trouble.prompt
     assert everything(folder, but=GITS) == before
-    assert not [file for file in tmp_path.rglob("outside.txt") if "worktree" not in str(file)]
     assert sum(file.stat().st_size for file in (folder / ".git" / "objects").rglob("*") if file.is_file()) < 5_000_000
+
+
+@pytest.mark.skipif(
+    levels.find(os.environ).name == "none", reason="NOTHING HERE KEEPS A COMMAND FROM WRITING ELSEWHERE"
+)
+def test_a_coder_that_writes_into_the_persons_checkout_changes_nothing_and_is_not_done(
+    talk: Sit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("RECONVENE_SANDBOX", "auto")
+    folder = project(tmp_path, {"calc.py": CODE, "test_calc.py": TESTS})
+    before = everything(folder, but=GITS)
+    one = talk(folder, command(tmp_path, CODER, "writes outside", str(folder)))
+    one.decide("Skip to planning").decide("Build it")
+    assert one.trouble.phase == "code"
+    assert "Nothing has changed in the project" in one.trouble.prompt
+    assert everything(folder, but=GITS) == before
 
 
 def test_without_a_suite_only_the_person_can_say_that_a_task_is_done(talk: Sit, tmp_path: Path):
@@ -362,4 +380,12 @@ def test_findings_are_followed_to_the_commit_that_mended_them(talk: Sit, tmp_pat
     assert second.startswith("- quality: x is never used → ")
     assert third.startswith("- quality: Still not → ")
     diff = one.file("changes/all-adding.diff")
-    assert "+++ b/more.py" in diff
+    at = diff.split("\n").index("+++ b/more.py") + 3
+    lines = Lines("changes/all-adding.diff", digest_of(diff.encode()), at, at)
+    one.engine.submit(one.run, AddRemark(RemarkIn("Call it size", on=lines), by="ann"))
+    verdicts.append(review())
+    one.decide("Have it done again")
+    told = one.agents.of("coder")[-1].prompt
+    assert "Call it size" in told
+    assert "That is more.py, line 1." in told
+    assert one.phase == "finish"

@@ -12,6 +12,7 @@ from reconvene.core.facts.book import Book
 from reconvene.core.facts.events import Anchor, RemarkAdded
 from reconvene.core.facts.state import RunState
 from reconvene.core.shown.anchors import Standing, standing
+from reconvene.language.diff_places import place_in
 
 _MOST = 100  # the newest; the person's words are all told in any case
 _LONGEST = 2_000  # characters of a quote
@@ -32,9 +33,18 @@ def _told(state: RunState, book: Book, remark: RemarkAdded) -> str:
     assert remark.anchor is not None
     if remark.origin:
         return f"[{remark.id}] {remark.anchor.path} of another run, {remark.origin}:\n{_quoted(remark.anchor.quote)}"
-    return "\n".join(
-        [f"[{remark.id}] {one}" for one in _where(remark.anchor, standing(state, book, remark.anchor, remark.at))]
-    )
+    now = standing(state, book, remark.anchor, remark.at)
+    told = [f"[{remark.id}] {one}" for one in _where(remark.anchor, now)]
+    return "\n".join(told + _changed(state, book, now, now.path or remark.anchor.path))
+
+
+def _changed(state: RunState, book: Book, now: Standing, diff: str) -> list[str]:
+    """A comment on a diff is about the file that the diff is of."""
+    version = state.world.files.get(diff)
+    if now.place is None or version is None or not diff.endswith((".diff", ".patch")):
+        return []
+    path, line = place_in(book.text(version.digest), now.place.first)
+    return [f"That is {path}, line {line}."] if line else []
 
 
 def _where(anchor: Anchor, now: Standing) -> Iterator[str]:

@@ -135,9 +135,7 @@ class MemoryWorkspace:
         """A text of a person's that nobody has seen yet stays in its place."""
         return self._folder.digest(path) in (manifest.get(path, ""), self._reported.get(path))
 
-    def _catch_up(
-        self, files: Mapping[str, bytes | None], known: Mapping[str, str], manifest: dict[str, str]
-    ) -> None:
+    def _catch_up(self, files: Mapping[str, bytes | None], known: Mapping[str, str], manifest: dict[str, str]) -> None:
         """What log and disk agree upon counts as written out, whoever wrote it."""
         rest = {path: digest for path, digest in known.items() if path not in files}
         for path in rest.keys() | (manifest.keys() - files.keys()):

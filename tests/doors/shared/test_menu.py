@@ -145,3 +145,16 @@ def test_the_talk_in_lines_says_who_said_what() -> None:
 def test_what_is_presented_now_is_not_told_before_itself() -> None:
     assert talk_lines(talk_before(ROWS))[-1].startswith("set aside")
     assert list(talk_before(ROWS[:1])) == []
+
+
+@pytest.mark.parametrize(
+    ("word", "meant"),
+    [("2", ("choice", "b")), ("the second", ("choice", "b")), ("3", ("field", 0)), ("4", ("option", 0))],
+)
+def test_where_one_choice_is_all_that_is_asked_its_answers_stand_in_the_menu(
+    word: str, meant: tuple[str, int | str]
+) -> None:
+    asked = field("pick", "choice", "Which?", options=("a", "b"), titles=("The first", "The second"))
+    entry = find(build(checkpoint("Choose", "Back", fields=(asked,)), EXTRAS), word)
+    assert isinstance(entry, Entry), entry
+    assert (entry.kind, entry.key) == meant

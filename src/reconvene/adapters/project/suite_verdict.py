@@ -56,7 +56,6 @@ def judged(before: Mapping[str, object] | None, first: Ran, second: Ran | None =
         "ok": verdict in _FINE,
         "line": _line(verdict, now, found, had, new, flaky),
         "exit": now.code,
-        "seconds": round(now.seconds, 1),
         "tool": found.tool,
         "passed": found.passed,
         "failed": found.failed,

@@ -63,9 +63,7 @@ class Worktree(NamedTuple):
         return f"gitdir: {self.git}\n".encode("utf-8", "surrogateescape")
 
 
-def engine_git(
-    place: str, repository: Repository, environ: Mapping[str, str], lent: tuple[str, ...] = ()
-) -> Git:
+def engine_git(place: str, repository: Repository, environ: Mapping[str, str], lent: tuple[str, ...] = ()) -> Git:
     """The engine's own view of the repository: its objects, none of its configuration."""
     own = os.path.join(place, "engine.git")
     bare = Git(environ, place, ALONE)

@@ -13,9 +13,9 @@ from msgspec.json import decode
 
 from reconvene.core.facts import events as e
 from reconvene.core.facts.book import Book
-from reconvene.core.facts.evolve import EMPTY, evolve
+from reconvene.core.facts.evolve import evolve
 from reconvene.core.facts.ids import parse_task
-from reconvene.core.facts.state import RunState, TalkEntry
+from reconvene.core.facts.state import EMPTY, RunState, TalkEntry
 from reconvene.core.shown import conversation
 from reconvene.core.shown.drafts import ENGINE
 from reconvene.language.jinja.present import present

@@ -6,13 +6,14 @@ hidden target. Asks nothing (`terminal.py` does).
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from reconvene.app.views.who import told
 from reconvene.doors.cli import pager
 from reconvene.doors.cli.common import pasted
-from reconvene.doors.cli.text import clean, fitted, one_line
+from reconvene.doors.cli.text import clean, columns, fitted, one_line, screen_width
 from reconvene.doors.shared import passages
 from reconvene.doors.shared.advice import changed_lines, sections, talk_lines, weighed, weight_of
 from reconvene.doors.shared.asked_of import asked_of
@@ -23,11 +24,12 @@ from reconvene.doors.shared.options import Menu, on_offer
 from reconvene.doors.shared.remarks import said_in
 
 if TYPE_CHECKING:
+    from questionary import Choice
     from rich.console import Console
 
     from reconvene.app.engine import Engine
     from reconvene.app.views.beside import Review
-    from reconvene.app.views.read_model import Checkpoint, Field, Remark, Said, Written
+    from reconvene.app.views.read_model import Checkpoint, Field, Option, Remark, Said, Written
     from reconvene.core.facts.commands import Answers
 
 READ_ON = "Read on"
@@ -191,7 +193,8 @@ class Screen:
         """A diff, in colours and page by page."""
         from reconvene.doors.cli import shown_change
 
-        pager.show(self._content(path) or "there is nothing to see any more", shown_change.coloured)
+        inside = os.path.relpath(path, self._engine.load(self._run).workspace) if os.path.isabs(path) else path
+        pager.show(self._content(inside) or "there is nothing to see any more", shown_change.coloured)
 
     def files(self) -> list[str]:
         from reconvene.app import queries
@@ -272,3 +275,14 @@ class Screen:
         for number, line in enumerate(lines):
             line.rstrip()
             self._console.print(Padding(line, (0, 0, 0, inner + 2 * bool(number))))
+
+
+def as_choice(index: int, option: Option) -> Choice:
+    """An option in a list to choose from, with what it leads to."""
+    import questionary
+
+    label = one_line(option.label) + ("  (recommended)" if option.recommend else "")
+    room = screen_width() - 6 - columns(label) - 4
+    leads = f"  → {fitted(aside(option), room)}" if option.available and aside(option) and room > 8 else ""
+    why_not = None if option.available else one_line(option.why_not or "not now", 80)
+    return questionary.Choice(label + leads, index, disabled=why_not)

@@ -11,23 +11,21 @@ from typing import TYPE_CHECKING
 from reconvene.doors.cli import shown_change
 from reconvene.doors.cli.ask import MARK, ask, ask_field, ask_fields, ask_text, ask_yes, pick
 from reconvene.doors.cli.common import DOOR
-from reconvene.doors.cli.draw_checkpoint import READ_ON, Screen
+from reconvene.doors.cli.draw_checkpoint import READ_ON, Screen, as_choice
 from reconvene.doors.cli.own_editor import editor
 from reconvene.doors.cli.settling import claimed, settle_one
 from reconvene.doors.cli.stops import Decider, explain_stale, headline, keep_history, not_asked
-from reconvene.doors.cli.text import columns, fitted, one_line, screen_width, wrapped
+from reconvene.doors.cli.text import one_line, wrapped
 from reconvene.doors.cli.typed_feedback import Hearing
 from reconvene.doors.cli.unsent_answers import Unsent
 from reconvene.doors.shared.advice import reasons, talk_before
 from reconvene.doors.shared.fields import asked, needed, unanswered
-from reconvene.doors.shared.glance import aside, project_lines
+from reconvene.doors.shared.glance import project_lines
 from reconvene.doors.shared.options import Menu, build, find, recommended
 from reconvene.errors import Repeated, StaleDecision, UserError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
-
-    from questionary import Choice
 
     from reconvene.app.engine import Engine
     from reconvene.app.views.beside import Review
@@ -236,7 +234,7 @@ class _Sitting:
         options, extra = checkpoint.options, self._extras(checkpoint)
         if checkpoint.fields:
             return self._choose_in_menu(checkpoint, extra)
-        choices = [_choice(index, option) for index, option in enumerate(options) if option.offered]
+        choices = [as_choice(index, option) for index, option in enumerate(options) if option.offered]
         listed = [*choices, questionary.Separator(), *(questionary.Choice(title, value) for value, title in extra)]
         first = next((one for one in choices if options[int(str(one.value))].recommend and not one.disabled), None)
         self._screen.line()
@@ -398,13 +396,3 @@ class _Sitting:
             self._screen.line("there are no files yet", "dim")
             return
         self._screen.file(pick("Which file?", [(path, path) for path in paths]))
-
-
-def _choice(index: int, option: Option) -> Choice:
-    import questionary
-
-    label = one_line(option.label) + ("  (recommended)" if option.recommend else "")
-    room = screen_width() - 6 - columns(label) - 4
-    told = f"  → {fitted(aside(option), room)}" if option.available and aside(option) and room > 8 else ""
-    why_not = None if option.available else one_line(option.why_not or "not now", 80)
-    return questionary.Choice(label + told, index, disabled=why_not)
