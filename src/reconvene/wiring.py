@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from reconvene.adapters.showings import ShownFiles
     from reconvene.adapters.sqlite import SqliteLog
     from reconvene.app.engine import Engine
+    from reconvene.app.model_judge import Opinion
     from reconvene.app.model_reader import Heard
     from reconvene.app.sizes import Size
     from reconvene.app.trial_calls import Trial
@@ -76,6 +77,24 @@ def listen(text: str, agents: tuple[str, ...], model: str, kits: tuple[str, ...]
         runner = Agents(sandbox_for(list, environ), environ)
         try:
             return await hear(redact_text(text, os.environ), agents, runner, model, kits)
+        finally:
+            await runner.close()
+
+    return asyncio.run(once())
+
+
+def judged_by_model(engine: Engine, run: str, model: str) -> list[Opinion]:
+    """What this model thinks of the remarks that are claimed; what counts of it is on record."""
+    import asyncio
+
+    from reconvene.adapters.agents import Agents
+    from reconvene.app.model_judge import judge
+
+    async def once() -> list[Opinion]:
+        environ = dict(os.environ)
+        runner = Agents(sandbox_for(list, environ), environ)
+        try:
+            return await judge(engine, run, runner, model)
         finally:
             await runner.close()
 

@@ -23,8 +23,6 @@ from reconvene.kits.reading.figure_evidence import Standing, figure_evidence
 from reconvene.kits.reading.splitting import sentences as sentences_of
 from reconvene.kits.reading.terms import content, name_pattern, telling
 
-VERSION = 1
-
 _MOST_SHOWN = 8  # passages
 _MOST_UNSAID = 4  # where the agent says nothing of the remark, and nothing in them speaks of it
 _FEWEST_WORDS = 3  # of a quotation that points at something
