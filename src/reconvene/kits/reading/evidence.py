@@ -19,7 +19,7 @@ from reconvene.core.extensions import Asked, Citation, Compared, Examined, Findi
 from reconvene.kits.reading import tongues
 from reconvene.kits.reading.assumptions import contradicted
 from reconvene.kits.reading.compared_texts import Block, Change, Sentence, blocks, changes, key_of, shown
-from reconvene.kits.reading.figure_evidence import Standing, figure_evidence
+from reconvene.kits.reading.figure_evidence import Standing, doubtful, figure_evidence
 from reconvene.kits.reading.splitting import sentences as sentences_of
 from reconvene.kits.reading.terms import content, name_pattern, telling
 
@@ -27,7 +27,8 @@ _MOST_SHOWN = 8  # passages
 _MOST_UNSAID = 4  # where the agent says nothing of the remark, and nothing in them speaks of it
 _FEWEST_WORDS = 3  # of a quotation that points at something
 _OWN_WORDS = 3  # that a new sentence has beside those of the remark
-_REASON_WORDS = 2
+_REASON_WORDS = 3  # of a reason, without those of whoever only says that they heard
+_OWN_REASON = 2  # of them, those that the remark does not have
 _QUOTED = re.compile(
     r"\"([^\"\n]{8,600})\"|“([^”\n]{8,600})”|„([^“”\n]{8,600})[“”]|«([^»\n]{8,600})»|‘([^’\n]{8,600})’"
 )
@@ -235,8 +236,8 @@ class _Case:
     def _declined(self) -> Finding:
         assert self.answer is not None
         claims = self.work.tongue.words("claiming")
-        own = [stem for stem, word in content(self.answer.reason).items() if word.casefold() not in claims]
-        fair = len(own) >= _REASON_WORDS
+        said = {stem for stem, word in content(self.answer.reason).items() if word.casefold() not in claims}
+        fair = len(said) >= _REASON_WORDS and len(said - set(content(self.remark.text))) >= _OWN_REASON
         why = "" if fair else "it declines, and says no reason"
         verdict: Literal["declined", "unseen"] = "declined" if fair else "unseen"
         return Finding(self.remark.id, verdict, "declined", why, self.answer.reason, self.answer.line, (), ())
@@ -271,6 +272,8 @@ class _Case:
         new = " ".join(place.sentence.text for place in self.at)
         theirs = content(new, tongue)
         unsaid = [stem for stem in mine if stem not in theirs and stem not in firsts]
+        if any(doubtful(place.sentence.key, text, tongue) for place in self.at):
+            return OPEN
         denials = tongue.words("negations")
         same_way = bool(denials & set(key_of(new).split())) == bool(denials & set(key_of(text).split()))
         if unsaid or len(set(mine) & set(theirs)) < 3 or len(set(theirs) - set(mine)) < _OWN_WORDS or not same_way:
