@@ -217,14 +217,18 @@ class _Case:
             return self._declined()
         said: Literal["taken up", "declined", ""] = self.said if not self.deferred else ""
         figures = figure_evidence(
-            self.remark, [*self.work.places, *self.said_at], self.work.changed, self.work.earlier, self.work.tongue
+            self.remark,
+            [*self.work.places, *self.said_at],
+            self.work.changed,
+            self.work.earlier if self.given.revised else (),
+            self.work.tongue,
         )
         against = figures.against if figures is not None else tuple(self._contested())
         spots = [one.spot for one in self.passages]
         if figures is not None:
             first = [one.spot for one in figures.evidence]
             spots = [*first, *(one for one in spots if one not in first)][:_MOST_SHOWN]
-        if not said and not spots and not against:
+        if not said and not against and (not spots or not self._speaks(figures)):
             return None
         why = self._missing(figures, spots)
         verdict: Literal["seen", "unseen"] = "unseen" if why or against else "seen"
@@ -232,6 +236,10 @@ class _Case:
         reason, line = (self.answer.reason, self.answer.line) if self.answer is not None and said else ("", 0)
         where = tuple(one.spot for one in against)
         return Finding(self.remark.id, verdict, said, told, reason, line, tuple(spots), where)
+
+    def _speaks(self, figures: Standing | None) -> bool:
+        """Whether what changed can be about the remark. In another piece of work all is new, and that says nothing."""
+        return self.given.revised or (figures is not None and bool(figures.evidence))
 
     def _declined(self) -> Finding:
         assert self.answer is not None
