@@ -80,7 +80,7 @@ def test_the_ledger_says_what_became_of_each_remark(desk: Desk) -> None:
 
     assert "1 remark, 0 open" in page.text
     assert "FB-001" in page.text
-    assert "reflected" in page.text
+    assert "addressed" in page.text
     assert "economist" in page.text
     assert "Every remark is answered." in desk.get(f"/runs/{RUN}/ledger?open=1")
 

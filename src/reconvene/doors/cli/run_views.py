@@ -57,14 +57,15 @@ def ledger(call: Call, run: str | None, only_open: bool, details: bool, judge: b
 
 
 def _judge(engine: Engine, run: str) -> None:
+    from reconvene.app.model_judge import judge
     from reconvene.settings import feedback_model
     from reconvene.surroundings import from_files
-    from reconvene.wiring import judged_by_model
+    from reconvene.wiring import with_agents
 
     model = feedback_model() or from_files("feedback_model")
     if not model:
         raise UserError("no model judges remarks here", hint="name one: RECONVENE_FEEDBACK_MODEL=provider:name")
-    for one in judged_by_model(engine, run, model):
+    for one in with_agents(lambda runner: judge(engine, run, runner, model)):
         note(f"{one.id}: {one_line(one.told, 300)}")
 
 
