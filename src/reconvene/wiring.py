@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Coroutine, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from reconvene.errors import ReconveneError, UserError
 from reconvene.home import SERVERS, STORE, file_name, make, require_ours
@@ -26,6 +26,7 @@ from reconvene.surroundings import LazyProjects, Machine, SystemClock, from_file
 from reconvene.trust import Offer, is_accepted, make_own, note_place, offer, own_id, refusal, require_plain
 
 if TYPE_CHECKING:
+    from reconvene.adapters.agents import Agents
     from reconvene.adapters.agents.preflight import Lack, Way
     from reconvene.adapters.showings import ShownFiles
     from reconvene.adapters.sqlite import SqliteLog
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from reconvene.shelf_ports import Aside
 
 
+T = TypeVar("T")
 _USUAL_WINDOW = 4_096  # tokens; what servers of one's own take where nobody has told them otherwise
 
 
@@ -65,17 +67,22 @@ def open_index(home: str | os.PathLike[str], *, foreign: bool = False) -> Search
 
 def listen(text: str, agents: tuple[str, ...], model: str, kits: tuple[str, ...] = ()) -> Heard:
     """What a person typed, read by this model; by rules where it fails."""
-    import asyncio
-
-    from reconvene.adapters.agents import Agents
     from reconvene.app.model_reader import hear
     from reconvene.secrets import redact_text
 
-    async def once() -> Heard:
-        environ = dict(os.environ)
-        runner = Agents(sandbox_for(list, environ), environ)
+    return with_agents(lambda runner: hear(redact_text(text, os.environ), agents, runner, model, kits))
+
+
+def with_agents(ask: Callable[[Agents], Coroutine[None, None, T]]) -> T:
+    """What is asked of models outside any run."""
+    import asyncio
+
+    from reconvene.adapters.agents import Agents
+
+    async def once() -> T:
+        runner = Agents(sandbox_for(list, dict(os.environ)), dict(os.environ))
         try:
-            return await hear(redact_text(text, os.environ), agents, runner, model, kits)
+            return await ask(runner)
         finally:
             await runner.close()
 

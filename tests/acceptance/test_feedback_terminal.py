@@ -25,7 +25,7 @@ name: council
 agents:
   economist:
     remit: revenue, debt, margins, capital, credit
-    command: [sh, -c, "if grep FB-001 >/dev/null; then echo 'Taken up [FB-001].'; else echo First; fi"]
+    command: [sh, -c, "if grep FB-001 >/dev/null; then echo 'Revenue is $900M [FB-001].'; else echo First; fi"]
   engineer:
     remit: machines, vehicles, batteries, software
     command: [sh, -c, "cat >/dev/null; echo '## Ratings'; echo '| item | rating | reason |'; echo '|---|---|---|';

@@ -37,5 +37,5 @@ def test_the_kit_of_the_page_does_what_the_page_says(tmp_path: Path, forks: Fork
     assert "FB-001 wish, major: a wish is heard" in said["reconvene remark ballot-1 'wish: let it be unanimous'"]
     assert "3 to 1 after 1 stops" in said["reconvene decide ballot-1 --option Again"]
     assert said["reconvene view ballot-1 tally"].splitlines() == ["VOTE  COUNT", "yes   3", "no    1"]
-    assert "granted: FB-001" in said["reconvene ledger ballot-1"]
+    assert "FB-001 ◐ claimed by bob, open" in said["reconvene ledger ballot-1"]
     assert "2 to 1 after 2 stops" in said["reconvene decide ballot-1 --option Veto --latest"]

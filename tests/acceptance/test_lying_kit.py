@@ -199,7 +199,7 @@ def test_a_run_is_shown_where_its_judge_or_its_reader_fails(typed: Typed, how: s
     for words in (["show", RUN], ["ledger", RUN], ["stats"], ["stats", RUN]):
         shown = typed(*words, lie=f"judge={how} concerned={how}")
         assert shown.code == 0, words
-        assert shown.err.count("! The judge of the kit 'lying' failed: ") == 1, words
+        assert "The judge of the kit 'lying'" not in shown.err, "what outputs prove is on record, and not judged anew"
     assert "The reader of the kit 'lying' failed" in typed("show", RUN, lie=f"concerned={how}").err
 
 

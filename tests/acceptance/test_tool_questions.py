@@ -102,7 +102,7 @@ def test_what_is_said_with_a_ruling_is_shown_to_who_goes_on_and_on_record_as_sho
         told = [json.dumps(scene.messages(number)) for number in (1, 2)]
     assert [text.count("[FB-001] **Comment:** Leave it to Bob") for text in told] == [1, 1], "once, and it stays"
     entries = ledger(scene.stage.engine, scene.stage.run)
-    assert [(one.id, one.delivered.agents, one.status) for one in entries] == [("FB-001", ("a",), "addressed")]
+    assert [(one.id, one.delivered.agents, one.status) for one in entries] == [("FB-001", ("a",), "claimed")]
 
 
 def test_turns_are_counted_for_each_attempt(tmp_path: Path) -> None:

@@ -551,10 +551,10 @@ def test_a_revision_that_is_unusable_leaves_the_questions_and_answers_as_they_we
     assert "a file" in one.file("answers.md")
 
 
-def test_what_the_brainstormer_replied_to_is_answered_and_what_it_passed_over_is_not(talk: Sit):
+def test_what_the_brainstormer_replied_to_is_claimed_with_its_words_and_what_it_passed_over_is_not(talk: Sit):
     replies = [questions(3), questions(3, reply="Because of the\nload."), questions(3)]
     one = talk(brainstormer=by_phase(questions=replies))
     one.decide(AGREE["exploration"]).decide("Discuss", "Why q2?").decide("Discuss", "And q3?")
     first, second = review_of.ledger(one.engine, one.run).entries
-    assert (first.status, [answer.reason for answer in first.answers]) == ("addressed", ["Because of the load."])
-    assert second.status == "delivered"
+    assert (first.status, [answer.reason for answer in first.answers]) == ("claimed", ["Because of the load."])
+    assert (second.open, [answer.how for answer in second.answers]) == (True, ["silent"])  # its text changed, no more

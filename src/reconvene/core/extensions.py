@@ -198,6 +198,7 @@ class Examined(Struct, frozen=True):
     remarks: tuple[Asked, ...]
     texts: tuple[Compared, ...]
     cited: tuple[Citation, ...] = ()
+    revised: bool = True  # the texts are versions of one piece of work; else those before are from another step
     demanded: tuple[str, ...] = ()  # what the workflow has agents write, whatever they were told
 
 

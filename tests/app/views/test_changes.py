@@ -366,3 +366,10 @@ def test_who_draws_together_what_others_wrote_is_told_first(
 def test_a_field_of_a_form_that_turned_is_no_conclusion() -> None:
     assert not turned("job_complete: False", "job_complete: True")
     assert turned("The page is not ready.", "The page is ready.")
+
+
+def test_what_an_agent_answers_to_a_remark_is_no_conclusion_of_its_own() -> None:
+    from reconvene.app.views.changes import _sentences
+
+    text = 'Revenue is $900M.\nFB-001: taken up: "Revenue is $900M."\n- [FB-002]: declined: the survey has no data'
+    assert _sentences(text) == ("Revenue is $900M.",)

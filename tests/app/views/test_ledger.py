@@ -316,9 +316,11 @@ def test_structured_outputs_are_read_from_their_value() -> None:
     game = play()
     game.finish_all()
     game.decide("More", "Add wages")
-    said = {"id": "FB-001", "how": "declined", "reason": "the survey has no data"}
+    said = {"id": "FB-001", "how": "declined", "reason": "the survey of March has no data"}
     game.finish("a", "see the value", value={"answers": [said]})
-    assert [(answer.how, answer.reason) for answer in entry(game).answers] == [("declined", "the survey has no data")]
+    assert [(answer.how, answer.reason) for answer in entry(game).answers] == [
+        ("declined", "the survey of March has no data")
+    ]
 
 
 def test_an_edit_is_reflected_while_its_lines_stand() -> None:

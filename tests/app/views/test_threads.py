@@ -108,19 +108,19 @@ def test_a_word_about_it_without_a_change_leaves_it_open_and_a_refusal_is_declin
     game = planned()
     say(game, "How long does it take?", 5)
     say(game, "Ask the bank first", 3)
-    again(game, answer="It takes a day [FB-001].\n\n[FB-002] declined: the bank is closed")
+    again(game, answer="It takes a day [FB-001].\n\n[FB-002] declined: the bank is closed until Thursday")
     assert (comment(game).status, comment(game).replies) == (
         "open", (Reply("planner", "claimed", "It takes a day"),),
     )  # fmt: skip
     assert (comment(game, 1).status, comment(game, 1).replies) == (
-        "declined", (Reply("planner", "declined", "the bank is closed"),),
+        "declined", (Reply("planner", "declined", "the bank is closed until Thursday"),),
     )  # fmt: skip
 
 
 def test_who_declines_has_not_applied_it_whatever_else_they_changed() -> None:
     game = planned()
     say(game, "Ask the bank first", 3)
-    again(game, PLAN.replace("of 2023", "of 2024"), "[FB-001] declined: the bank is closed")
+    again(game, PLAN.replace("of 2023", "of 2024"), "[FB-001] declined: the bank is closed until Thursday")
     assert comment(game).status == "declined"
 
 

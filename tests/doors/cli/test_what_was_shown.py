@@ -253,7 +253,7 @@ def test_a_file_decides_what_is_there_and_the_record_says_from_a_file(reconvene:
     assert [event["source"] for event in decided(reconvene)] == ["answers.yaml:1", "answers.yaml:2"]
     shown = reconvene("show").out
     assert f"draft: Once more (Bob [claimed by {system_user()}]; from a file, answers.yaml:1)" in shown
-    assert "captured" in (ledger := reconvene("ledger", RUN).out)
+    assert "captured" in (ledger := reconvene("ledger", RUN, "--details").out)
     assert f"by Bob [claimed by {system_user()}], from a file, answers.yaml:1" in ledger
     assert reconvene(*GO_ON, "--by", "Bob").code == 0, "the stop at which the answers ran out was shown"
 

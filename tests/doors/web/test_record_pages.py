@@ -80,9 +80,9 @@ def test_the_ledger_says_what_became_of_each_remark(desk: Desk) -> None:
 
     assert "1 remark, 0 open" in page.text
     assert "FB-001" in page.text
-    assert "reflected" in page.text
+    assert "addressed" in page.text
     assert "economist" in page.text
-    assert "Every remark is answered." in desk.get(f"/runs/{RUN}/ledger?open=1")
+    assert "No remark is open." in desk.get(f"/runs/{RUN}/ledger?open=1")
 
 
 def test_gaps_have_a_chart_a_table_and_a_life_each(desk: Desk) -> None:

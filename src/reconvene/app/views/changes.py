@@ -50,7 +50,8 @@ _ABBREVIATED = late(
 _HEADING = late(r"^\s*#{1,6}\s+(?P<title>.*?)[\s#:]*$", re.MULTILINE)
 _PARAGRAPH = late(r"\n[^\S\n]*\n|\n(?=[^\S\n]*(?:[-*+•]|\d{1,3}[.)])\s)")
 _LEAD = late(r"\s*(?:>\s*|[-*+•]\s+|\d{1,3}[.)]\s+)*")
-_NOT_PROSE = late(r"\s*(?:[#|]|[-=*_]{3,}\s*$)")
+# Headings, tables, rules, and what an agent answers to a remark in the form that it is asked for.
+_NOT_PROSE = late(r"\s*(?:[#|]|[-=*_]{3,}\s*$|[-*\[( ]*FB-\d+[\])]?:\s*(?i:taken up|declined)\b)")
 _MARKS = frozenset("*_`")
 _REMARK = late(r"\bFB-\d+\b")
 _FIGURE = late(r"(?<![\w.,])(?<!\w-)\d+(?:[.,]\d+)*")  # and not part of a name such as ISSUE-R1-001

@@ -47,7 +47,8 @@ def judge(tx: Transaction, step: StepAt, task: TaskAt, ended: e.AttemptEnded) ->
         return
     definition = tx.phase.steps[step.index]
     after = _after(tx, definition, task.agent, ended)
-    latest = _before(tx, step, task.agent, after)
+    own, revised = _own(tx, step, task.agent)
+    latest = _before(tx, own, after)
     known: Mapping[str, ClaimAt] = tx.state.world.claims.get(task.agent, {})
     groups: dict[_Before, list[e.RemarkAdded]] = {}
     for remark in remarks:
@@ -61,10 +62,19 @@ def judge(tx: Transaction, step: StepAt, task: TaskAt, ended: e.AttemptEnded) ->
             remarks=tuple(Asked(one.id, one.text, one.kind, one.was, one.now) for one in some),
             texts=tuple(_compared(tx, before, after)),
             cited=cited,
+            revised=revised,
             demanded=_demanded(definition, tx, task.agent),
         )
         for found in examiner.examine(given):
-            tx.emit(_event(tx, ended, found, after, before, (name, examiner.version)))
+            if _is_news(found, task, known.get(f"{REMARK} {found.id}"), cited):
+                tx.emit(_event(tx, ended, found, after, before, (name, examiner.version)))
+
+
+def _is_news(found: Finding, task: TaskAt, earlier: ClaimAt | None, cited: tuple[Citation, ...]) -> bool:
+    """What an agent was shown before, and says no more of, is told again only where what it proves is other."""
+    if number_of(found.id) > task.seen_before or earlier is None or any(one.id == found.id for one in cited):
+        return True
+    return found.verdict != earlier.verdict or bool(found.against) != earlier.contested
 
 
 def _unknown(tx: Transaction, ended: e.AttemptEnded, one: Citation) -> None:
@@ -180,21 +190,22 @@ def _after(tx: Transaction, definition: Step, agent: str, ended: e.AttemptEnded)
     return {"": ended.output.digest, **dict(sorted(found.items())[:_MOST_FILES])}
 
 
-def _before(tx: Transaction, step: StepAt, agent: str, after: Mapping[str, str]) -> _Before:
+def _before(tx: Transaction, own: OutputAt | None, after: Mapping[str, str]) -> _Before:
     """The same texts as they stand now, before this output counts."""
-    own = _own(tx, step, agent)
     files = tx.state.world.files
     there = tuple(e.FileOut(path, files[path].digest, files[path].size) for path in after if path and path in files)
     return (*((e.FileOut("", own.output.digest, own.output.size),) if own is not None else ()), *there)
 
 
-def _own(tx: Transaction, step: StepAt, agent: str) -> OutputAt | None:
-    """What the agent last gave in this step; else in this phase; else anywhere."""
+def _own(tx: Transaction, step: StepAt, agent: str) -> tuple[OutputAt | None, bool]:
+    """What the agent last gave in this step; else in this phase; else anywhere. And whether it was this step."""
     frame = tx.frame
     same = [one for one in frame.outputs if (one.agent, one.step) == (agent, step.index)]
     here = tx.state.world.outputs.get(f"{frame.phase}/{agent}")
     elsewhere = list(outputs(tx, agent))
-    return same[-1] if same else here if here is not None else elsewhere[-1] if elsewhere else None
+    if same or (here is not None and here.step == step.index):
+        return (same[-1] if same else here), True
+    return here if here is not None else elsewhere[-1] if elsewhere else None, False
 
 
 def outputs(tx: Transaction, agent: str) -> Iterator[OutputAt]:

@@ -270,12 +270,13 @@ def _own_since(state: RunState, command: Command) -> list[RemarkAdded]:
 def remarks_in(engine: Engine, run: str, feedback: tuple[str, ...]) -> tuple[RemarkIn, ...]:
     """As the run's own reader reads what is typed: "kind: text", or free text. Agreement alone is no remark."""
     from reconvene.doors.cli.large_remarks import say_what_is_too_large
-    from reconvene.doors.shared.remarks import understood
+    from reconvene.doors.shared.remarks import said_with_decision
 
     said = [text for text in feedback if text.strip()]
     say_what_is_too_large(engine, run, said)
     workflow = engine.session(run).book.workflow
-    return tuple(entry.remark for text in said for entry in understood(text, tuple(workflow.agents), workflow.kits))
+    agents = tuple(workflow.agents)
+    return tuple(remark for text in said for remark in said_with_decision(text, agents, workflow.kits))
 
 
 @command()

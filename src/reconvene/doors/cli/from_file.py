@@ -29,13 +29,13 @@ def _as_read_here(engine: Engine, run: str, remarks: tuple[RemarkIn, ...], by: s
     from msgspec.structs import replace
 
     from reconvene.doors.cli.typed_lines import lines_meant
-    from reconvene.doors.shared.remarks import understood
+    from reconvene.doors.shared.remarks import said_with_decision
 
     workflow = engine.session(run).book.workflow
     read: list[RemarkIn] = []
     for said in remarks:
-        entries = understood(said.text, tuple(workflow.agents), workflow.kits) if said.kind == "comment" else ()
-        typed = [entry.remark for entry in entries] if said.kind == "comment" else [said]
+        free = said.kind == "comment"
+        typed = said_with_decision(said.text, tuple(workflow.agents), workflow.kits) if free else [said]
         if said.lines:
             about = lines_meant(engine, run, said.lines, by)
             typed = [replace(one, on=about, lines=about.name) for one in typed]

@@ -46,7 +46,7 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "show": ("inspect_runs", "show", "Where a run stands, in full."),
     "output": ("output", "output", "What agents wrote, what they were sent, what was sent back and why."),
     "talk": ("told_talk", "talk", "The whole conversation of a run: every step, every version, what was answered."),
-    "ledger": ("run_views", "ledger", "What became of every remark: who was shown it, who answered, where it shows."),
+    "ledger": ("run_views", "ledger", "What became of every remark: what proves it, or what is missing."),
     "stats": ("run_views", "stats", "How well the checkpoints serve you: rounds, minutes, answered remarks, cost."),
     "gaps": ("gaps", "gaps", "The gaps a run follows: which are open, how they converge, one gap's life."),
     "view": ("run_views", "view", "What a kit of the workflow shows of a run, as rows."),

@@ -118,10 +118,11 @@ you name the version.
 ## Feedback
 
 A remark has a kind: {kinds}.
-A reaction may say to whom: "reaction to economist: …". `--feedback "kind: text"` and `remark RUN "kind: text"` take it
-as written. On a terminal, and with `remark --understand`, free text is split and classified by rules, and what came of
-it is shown. `remark --form` and, where `EDITOR` or `VISUAL` is set, "Write it in your editor" at a checkpoint read this
-form:
+A reaction may say to whom: "reaction to economist: …". `--feedback "kind: text"`, a file of answers and `remark RUN
+"kind: text"` take it as written. Free text is split and classified by rules, on a terminal, with `--feedback`, in files of
+answers and with `remark --understand`, and what came of it is shown; words that only agree are no remark. What is said
+while agents work is weighed at the next checkpoint, like what is said there. `remark --form` and, where `EDITOR` or
+`VISUAL` is set, "Write it in your editor" at a checkpoint read this form:
 
 ```markdown
 {form}

@@ -7,10 +7,13 @@ from typing import TYPE_CHECKING
 
 import click
 
+from reconvene.doors.cli.accepting import open_to_change
 from reconvene.doors.cli.common import COUNT, Call, command, note, open_home, open_run, put, put_json, put_table, say
-from reconvene.doors.cli.text import screen_width, to_json
+from reconvene.doors.cli.text import one_line, screen_width, to_json
+from reconvene.errors import UserError
 
 if TYPE_CHECKING:
+    from reconvene.app.engine import Engine
     from reconvene.app.kit_views import Views
 
 
@@ -23,9 +26,10 @@ Examples:
 @click.argument("run", required=False)
 @click.option("--open", "only_open", is_flag=True, help="Only remarks that nothing proves, and nobody declined.")
 @click.option("--details", is_flag=True, help="To whom it was delivered, what each says, what changed in which line.")
+@click.option("--judge", is_flag=True, help="First ask the model of RECONVENE_FEEDBACK_MODEL about what is claimed.")
 @click.option("--after", default="", metavar="ID", help="Only remarks after this one.")
 @click.option("--limit", type=COUNT, default=0, metavar="N", help="At most N remarks; 0 = all.")
-def ledger(call: Call, run: str | None, only_open: bool, details: bool, after: str, limit: int) -> int:
+def ledger(call: Call, run: str | None, only_open: bool, details: bool, judge: bool, after: str, limit: int) -> int:
     """What became of every remark in RUN, a line each: what proves that it was taken up, or what is missing.
 
     captured, delivered: nobody has said anything of it. claimed: somebody says that they took it up, or changed their
@@ -35,7 +39,9 @@ def ledger(call: Call, run: str | None, only_open: bool, details: bool, after: s
     from reconvene.app import measures
     from reconvene.app.views.remark_lives import ledger_of, page_of
 
-    engine, found = open_run(call, run)
+    engine, found = open_to_change(call, run) if judge else open_run(call, run)
+    if judge:
+        _judge(engine, found)
     book = measures.ledger(engine, found)
     shown = ledger_of(book.open_remarks()) if only_open else book
     if after or limit:
@@ -48,6 +54,19 @@ def ledger(call: Call, run: str | None, only_open: bool, details: bool, after: s
         for line in shown.lines(details=details):
             say(line)
     return 0
+
+
+def _judge(engine: Engine, run: str) -> None:
+    from reconvene.app.model_judge import judge
+    from reconvene.settings import feedback_model
+    from reconvene.surroundings import from_files
+    from reconvene.wiring import with_agents
+
+    model = feedback_model() or from_files("feedback_model")
+    if not model:
+        raise UserError("no model judges remarks here", hint="name one: RECONVENE_FEEDBACK_MODEL=provider:name")
+    for one in with_agents(lambda runner: judge(engine, run, runner, model)):
+        note(f"{one.id}: {one_line(one.told, 300)}")
 
 
 @command("""

@@ -354,10 +354,10 @@ def all_said(engine: Engine, run: str, said: Sequence[Said]) -> tuple[c.RemarkIn
 def _read(engine: Engine, run: str, one: Said, understand: bool) -> list[c.RemarkIn]:
     if not understand or any((one.kind, one.was, one.now, one.target, one.level, one.replaces)):
         return [_remark(engine, run, one)]
-    from reconvene.doors.shared.remarks import understood
+    from reconvene.doors.shared.remarks import said_with_decision
 
     workflow, about = engine.session(run).book.workflow, _lines(engine, run, one)
-    found = [entry.remark for entry in understood(one.text, tuple(workflow.agents), workflow.kits)]
+    found = said_with_decision(one.text, tuple(workflow.agents), workflow.kits)
     return [replace(each, on=about, lines=about.name) for each in found] if about is not None else found
 
 

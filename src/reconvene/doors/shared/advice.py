@@ -123,8 +123,9 @@ def _fate(entry: Entry) -> str:
 
     agents, tasks = len(entry.delivered.agents), entry.delivered.tasks
     to = f"delivered to {agents} agent{'s' * (agents != 1)} in {tasks} task{'s' * (tasks != 1)}"
-    became = f"; {entry.status}{one_line(fate(entry))}" if entry.status not in ("captured", "delivered") else ""
-    return f"    {to}{became}"
+    if entry.status in ("captured", "delivered"):
+        return f"    {to}"
+    return f"    {to}; {entry.status} {one_line(fate(entry))}".rstrip()
 
 
 def never_answered(ledger: Ledger, command: str) -> str:

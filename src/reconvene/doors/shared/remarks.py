@@ -35,6 +35,14 @@ def understood(text: str, agents: tuple[str, ...], kits: tuple[str, ...] = ()) -
         return [Entry(RemarkIn(text.strip()), f"kept whole ({type(error).__name__} while sorting it)")]
 
 
+def said_with_decision(text: str, agents: tuple[str, ...], kits: tuple[str, ...] = ()) -> list[RemarkIn]:
+    """What goes with a decision, or stands in a file of answers. A kind that is written wins; free text is split and
+    sorted, and what only agrees is nothing."""
+    if has_kind(text, kits):
+        return [reader(kits).typed(text)]
+    return [entry.remark for entry in understood(text, agents, kits)]
+
+
 def understood_better(text: str, agents: tuple[str, ...], entries: list[Entry], kits: tuple[str, ...] = ()) -> Reading:
     """The same read by a model, where one is configured and does not fail. May take a minute."""
     from reconvene.settings import feedback_model

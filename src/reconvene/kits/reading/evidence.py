@@ -19,17 +19,16 @@ from reconvene.core.extensions import Asked, Citation, Compared, Examined, Findi
 from reconvene.kits.reading import tongues
 from reconvene.kits.reading.assumptions import contradicted
 from reconvene.kits.reading.compared_texts import Block, Change, Sentence, blocks, changes, key_of, shown
-from reconvene.kits.reading.figure_evidence import Standing, figure_evidence
+from reconvene.kits.reading.figure_evidence import Standing, doubtful, figure_evidence
 from reconvene.kits.reading.splitting import sentences as sentences_of
 from reconvene.kits.reading.terms import content, name_pattern, telling
-
-VERSION = 1
 
 _MOST_SHOWN = 8  # passages
 _MOST_UNSAID = 4  # where the agent says nothing of the remark, and nothing in them speaks of it
 _FEWEST_WORDS = 3  # of a quotation that points at something
 _OWN_WORDS = 3  # that a new sentence has beside those of the remark
-_REASON_WORDS = 2
+_REASON_WORDS = 3  # of a reason, without those of whoever only says that they heard
+_OWN_REASON = 2  # of them, those that the remark does not have
 _QUOTED = re.compile(
     r"\"([^\"\n]{8,600})\"|“([^”\n]{8,600})”|„([^“”\n]{8,600})[“”]|«([^»\n]{8,600})»|‘([^’\n]{8,600})’"
 )
@@ -218,14 +217,18 @@ class _Case:
             return self._declined()
         said: Literal["taken up", "declined", ""] = self.said if not self.deferred else ""
         figures = figure_evidence(
-            self.remark, [*self.work.places, *self.said_at], self.work.changed, self.work.earlier, self.work.tongue
+            self.remark,
+            [*self.work.places, *self.said_at],
+            self.work.changed,
+            self.work.earlier if self.given.revised else (),
+            self.work.tongue,
         )
         against = figures.against if figures is not None else tuple(self._contested())
         spots = [one.spot for one in self.passages]
         if figures is not None:
             first = [one.spot for one in figures.evidence]
             spots = [*first, *(one for one in spots if one not in first)][:_MOST_SHOWN]
-        if not said and not spots and not against:
+        if not said and not against and (not spots or not self._speaks(figures)):
             return None
         why = self._missing(figures, spots)
         verdict: Literal["seen", "unseen"] = "unseen" if why or against else "seen"
@@ -234,11 +237,15 @@ class _Case:
         where = tuple(one.spot for one in against)
         return Finding(self.remark.id, verdict, said, told, reason, line, tuple(spots), where)
 
+    def _speaks(self, figures: Standing | None) -> bool:
+        """Whether what changed can be about the remark. In another piece of work all is new, and that says nothing."""
+        return self.given.revised or (figures is not None and bool(figures.evidence))
+
     def _declined(self) -> Finding:
         assert self.answer is not None
         claims = self.work.tongue.words("claiming")
-        own = [stem for stem, word in content(self.answer.reason).items() if word.casefold() not in claims]
-        fair = len(own) >= _REASON_WORDS
+        said = {stem for stem, word in content(self.answer.reason).items() if word.casefold() not in claims}
+        fair = len(said) >= _REASON_WORDS and len(said - set(content(self.remark.text))) >= _OWN_REASON
         why = "" if fair else "it declines, and says no reason"
         verdict: Literal["declined", "unseen"] = "declined" if fair else "unseen"
         return Finding(self.remark.id, verdict, "declined", why, self.answer.reason, self.answer.line, (), ())
@@ -273,6 +280,8 @@ class _Case:
         new = " ".join(place.sentence.text for place in self.at)
         theirs = content(new, tongue)
         unsaid = [stem for stem in mine if stem not in theirs and stem not in firsts]
+        if any(doubtful(place.sentence.key, text, tongue) for place in self.at):
+            return OPEN
         denials = tongue.words("negations")
         same_way = bool(denials & set(key_of(new).split())) == bool(denials & set(key_of(text).split()))
         if unsaid or len(set(mine) & set(theirs)) < 3 or len(set(theirs) - set(mine)) < _OWN_WORDS or not same_way:

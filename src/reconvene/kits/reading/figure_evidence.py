@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from reconvene.core.extensions import Asked, Spot
 from reconvene.kits.reading import tongues
-from reconvene.kits.reading.compared_texts import Change, Sentence
+from reconvene.kits.reading.compared_texts import Change, Sentence, key_of
 from reconvene.kits.reading.figures import corrections_in, stated_in
 from reconvene.kits.reading.quantities import DATE, HARD_UNITS, Figure, aligned, comparable, figures_in
 from reconvene.kits.reading.spelled_numbers import spelled_in
@@ -72,7 +72,7 @@ def figure_evidence(
     against: list[Place] = []
     missing: list[str] = []
     for pair in pairs:
-        found = [one for one in changed if _states(one, pair, subject, tongue)]
+        found = [one for one in changed if _states(one, pair, subject, remark.text, tongue)]
         old = pair.was or tuple(_taken_out(found, pair.now))
         evidence += [one for one in found if one not in evidence]
         for one in places:
@@ -127,11 +127,17 @@ def _says(text: str, figure: Figure) -> bool:
     return any(_same(one.figure, figure) for one in stated_in(text))
 
 
-def _states(one: Changed, pair: _Pair, subject: set[str], tongue: tongues.Tongue) -> bool:
+def doubtful(key: str, remark: str, tongue: tongues.Tongue) -> bool:
+    """Whether a sentence speaks of the remark and not of its subject, or says something without holding it."""
+    words = set(key.split())
+    own = words - set(key_of(remark).split())
+    return len(tongue.words("claiming") & words) >= _MOST_CLAIMS or bool(tongue.words("doubting") & own)
+
+
+def _states(one: Changed, pair: _Pair, subject: set[str], remark: str, tongue: tongues.Tongue) -> bool:
     """Whether what came says the new value, about the same thing: in its words, or in the place of the old value."""
-    claims = tongue.words("claiming")
     saying = [sentence for sentence in one.change.come if _says(sentence.text, pair.now)]
-    if all(len(claims & set(sentence.key.split())) >= _MOST_CLAIMS for sentence in saying):
+    if all(doubtful(sentence.key, remark, tongue) for sentence in saying):
         return False
     replaced = any(_same(figure, was) for was in pair.was for figure in figures_in(one.change.was))
     about = set(content(f"{one.change.around} {one.change.now}", tongue))
@@ -160,11 +166,12 @@ def _taken_out(found: Sequence[Changed], now: Figure) -> Iterator[Figure]:
 
 
 def _stands(place: Place, was: Figure, now: Figure, subject: set[str], tongue: tongues.Tongue) -> bool:
-    """Whether the sentence still says the old value. Beside the new one, in one sentence, it is told as what was."""
+    """Whether the sentence still says the old value; not where it is told as what was ("46, not 40", "up from 40")."""
     text = place.sentence.text
     said = [one.figure for one in stated_in(text) if _same(one.figure, was)]
     spelled = was.value in spelled_in(text)
-    if not (said or spelled) or _says(text, now):
+    paired = any(_same(one, was) for each in corrections_in(text) for one in figures_in(each.was_text))
+    if not (said or spelled) or (paired and _says(text, now)):
         return False
     about = bool(set(content(f"{place.around} {text}", tongue)) & subject)
     fits = any(one.unit == was.unit or not one.unit or not was.unit for one in said)

@@ -12,6 +12,7 @@ from reconvene.core import extensions as ports
 from reconvene.core.facts.commands import RemarkIn
 from reconvene.kits.reading.feedback import KINDS, parse_remark
 
+EXAMINER_VERSION = 1  # raised whenever `evidence` may judge the same texts otherwise
 _LONGEST_CORRECTION = 2000  # characters; a longer text is no plain correction
 
 
@@ -106,7 +107,7 @@ KIT = ports.Kit(
     "reading",
     reader=RuleReader(),
     judge=cited,
-    examiner=ports.Examiner(1, examined),
+    examiner=ports.Examiner(EXAMINER_VERSION, examined),
     gates={"specific_to": specific_to},
     reads={"near": near},
     asks={"specific_to": "nothing in it is about this case, that is, about what is particular in {about}"},
