@@ -8,11 +8,14 @@ from pathlib import Path
 
 import pytest
 
+from reconvene.app import queries
 from reconvene.app.engine import Engine
+from reconvene.app.since import since
 from reconvene.app.verifying import verify
 from reconvene.app.worker import Told, Worker
 from reconvene.core.facts.commands import AnswerCheckpoint, Pause
 from reconvene.core.facts.events import AttemptEnded, Paused, Resumed
+from reconvene.doors.cli.stops import headline
 from reconvene.errors import AgentError, StoreError, UserError
 from reconvene.ports import Assignment
 from reconvene.testing.scripted import Reply, ScriptedAgents
@@ -168,7 +171,12 @@ def test_a_person_who_pauses_what_a_worker_left_keeps_it_from_the_next_one(shop:
     run = started(engine)
     engine.submit(run, Pause(by="w", left=True))
     assert [one for _, one in engine.log.due("9999")] == [run]
+    left = queries.summary(engine, run)
+    assert left.left
+    assert "its process had to end; a server or a worker takes it up again by itself" in headline(left)
+    assert since(engine, run, "ann").news == (), "nobody paused it"
     engine.submit(run, Pause(by="ann"))
+    assert "its process had to end" not in headline(queries.summary(engine, run))
     engine.submit(run, Pause(by="w", left=True))
     assert engine.log.due("9999") == []
     shop.work(engine)

@@ -37,7 +37,8 @@ def summary(engine: Engine, run: str) -> Run:
     found = index.one(engine.log, run)
     if found is None:
         raise UserError(f"There is no run {run!r}.", hint="reconvene runs lists them.")
-    return replace(index.in_full(engine.log, found), driven=_driven(engine, run, found.status))
+    left = found.status == "paused" and any(due == run for _, due in engine.log.due("9999"))
+    return replace(index.in_full(engine.log, found), driven=_driven(engine, run, found.status), left=left)
 
 
 def _driven(engine: Engine, run: str, status: str) -> bool | None:
@@ -101,6 +102,7 @@ def show(engine: Engine, run: str) -> RunInFull:
         late=late(engine, run),
         not_taken=not_taken(engine, run),
         driven=_driven(engine, run, state.status),
+        left=state.status == "paused" and state.left,
         judged_by=engine.judge_model if (asking := projections.asking_gates(session.book.workflow)) else "",
         unjudged=() if engine.judge_model else asking,
         items=ahead.items(state, session.book),

@@ -143,6 +143,8 @@ def _by_others(event: e.Act) -> Iterator[News]:
             yield News("decided", f"{event.option} (others must, too)", who=who, at=event.at)
         case e.CheckpointAssigned():
             yield News("run", f"handed it over to {', '.join(event.who)}", who=who, at=event.at)
+        case e.Paused(left=True):
+            pass  # a process had to end, and nobody said anything: it is due again
         case e.DraftSaved():
             yield News("answered", "answered questions here", who=who, at=event.at)
         case e.RoundUndone():

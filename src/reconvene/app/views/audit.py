@@ -163,6 +163,8 @@ def _stepped(event: e.AnyEvent) -> str:
             return f"files are written by the engine: {short(', '.join(one.path for one in event.files))}"
         case e.Replanned():
             return f"{_who(event)} has it planned anew, from {event.target}"
+        case e.Paused(left=True):
+            return "its process had to end: the run is due again"
         case e.Paused():
             return "the run is paused"
     return ""

@@ -141,6 +141,7 @@ class Run(Shown, frozen=True):
     imported: bool = False  # its log came from elsewhere, in a file
     driven: bool | None = None  # while running: whether a process is at work on it
     error: str = ""  # why it could not be driven on just now
+    left: bool = False  # paused by a process that had to end, and by no person: it is due again; where it was looked up
     items: tuple[Item, ...] = ()  # at which the run is, the outermost first; where they were looked up
 
 

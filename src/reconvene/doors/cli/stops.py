@@ -284,6 +284,9 @@ def unasked_lines(rows: Iterable[Unasked]) -> list[str]:
     ]
 
 
+LEFT = "its process had to end; a server or a worker takes it up again by itself"
+
+
 def headline(summary: Run) -> str:
     """`two-step-1 is waiting at draft, round 1`"""
     where = f" at {summary.phase}" if summary.phase else ""
@@ -292,6 +295,7 @@ def headline(summary: Run) -> str:
     ended = f" ({summary.outcome})" if summary.outcome not in ("", summary.status) else ""
     alone = " (nobody is driving it)" if summary.driven is False else ""
     alone = alone or (" (for a provider)" if summary.provider is not None else "")
+    alone = alone or (f" ({LEFT})" if summary.left else "")
     return f"{summary.run} is {summary.status}{where + count if summary.status in OPEN else ended}{alone}"
 
 

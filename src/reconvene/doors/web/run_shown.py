@@ -111,6 +111,8 @@ def _heading(then: Moment, shown: RunInFull, workers: Sequence[Worker]) -> str:
     where = _where(then, shown)
     if shown.checkpoint is not None:
         return one_line(shown.checkpoint.question or shown.checkpoint.prompt, 240)
+    if shown.status == "paused" and then.state.left:
+        return f"{where}: its process had to end. A server or a worker takes it up again."
     if shown.status == "paused":
         return f"{where}: paused."
     if shown.status == "queued":
