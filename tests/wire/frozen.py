@@ -55,7 +55,7 @@ FORMATS = (
     Format("pins", pins.VERSION, Workflow, lambda: full(Workflow), "the head of wire/pins.py"),
     Format("events", events.VERSION, AnyEvent, lambda: every_event(), "the head of wire/event_json.py"),
     # The value in which a run keeps its gaps. It has no version of its own: workflows read it as they read any value.
-    Format("gaps", 1, Book, None, "let `opened` in kits/gaps/records.py read the old form too", may_grow=True),
+    Format("gaps", 2, Book, None, "let `opened` in kits/gaps/records.py read the old form too", may_grow=True),
     # A snapshot's key holds the version of the events, too: what the state keeps of them has no version of its own.
     Format("state", EVOLVE_VERSION, RunState, None, "beside EVOLVE_VERSION in core/facts/state.py", elsewhere=AnyEvent),
 )

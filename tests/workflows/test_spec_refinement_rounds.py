@@ -144,12 +144,12 @@ def test_an_approval_beside_a_grave_issue_goes_back_as_a_question_and_then_waits
 
 @pytest.mark.parametrize("auto", [False, True])
 def test_a_doubtful_reading_is_never_an_approval_by_itself(start: Start, auto: bool) -> None:
-    text = f"# Notes on round 1\n\n**{ONE} (the full locker)**\n\nI could live with it I guess, if somebody "
-    "checks the phone number before it goes in. It reads well enough.\n"
+    said = "I could live with it I guess, if somebody checks the phone number before it goes in. It reads well enough."
+    text = f"# Notes on round 1\n\n**{ONE} (the full locker)**\n\n{said}\n"
     run = start([proposals(1, proposal(ONE))], [text], auto=auto, max_rounds=1)
     assert run.states[ONE] == "proposed"
     if not auto:
-        assert "round_001/reviewer.md, line 3" in run.asked or "line 5" in run.asked
+        assert "round_001/reviewer.md, line 3" in run.asked
 
 
 def test_what_text_and_json_say_differently_is_shown_and_approves_nothing(start: Start) -> None:

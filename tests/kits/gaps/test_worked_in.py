@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from reconvene.kits.gaps.marks import marks, words
+from reconvene.kits.gaps.names_and_figures import marks, words
 from reconvene.kits.gaps.worked_in import Need, invented, is_shortened, proofs, still_held, unlisted
 
 DRAFT = """# Lockers

@@ -16,7 +16,7 @@ from reconvene.kits.gaps.found import Found
 from reconvene.kits.gaps.gap_ids import ANY_ID, GAP, Counter, canonical
 from reconvene.kits.gaps.gap_states import Ledger, Origin
 from reconvene.kits.gaps.markdown import at_lines, clip
-from reconvene.kits.gaps.marks import marks, words
+from reconvene.kits.gaps.names_and_figures import marks, words
 from reconvene.kits.gaps.outputs import OF_ALL, Judged, Proposals, Resolution, Review
 from reconvene.kits.gaps.records import Book, Check, Decision, Gap, Issue, Proposal, Reading, is_open
 from reconvene.kits.gaps.review_places import About

@@ -14,7 +14,7 @@ from msgspec.structs import asdict, replace
 from reconvene.core.extensions import Objection
 from reconvene.kits.gaps.likeness import digest
 from reconvene.kits.gaps.markdown import clip
-from reconvene.kits.gaps.marks import marks, words
+from reconvene.kits.gaps.names_and_figures import marks, words
 from reconvene.kits.gaps.records import Book, Decision, Gap, Worked, is_open
 from reconvene.kits.gaps.worked_in import (
     LIMITATIONS,

@@ -15,7 +15,6 @@ from reconvene.kits.gaps.applying import in_force
 from reconvene.kits.gaps.convergence import Warned
 from reconvene.kits.gaps.endings import blocking, both_empty, decide, waiting, why_not_accept
 from reconvene.kits.gaps.markdown import clip
-from reconvene.kits.gaps.outlook import Outlook, outlook_of
 from reconvene.kits.gaps.records import (
     STORED,
     Book,
@@ -29,6 +28,7 @@ from reconvene.kits.gaps.records import (
     is_open,
     plain,
 )
+from reconvene.kits.gaps.second_reading import Outlook, outlook_of
 from reconvene.kits.gaps.spec_text import Due, SpecCheck, to_take_out, to_work_in
 from reconvene.kits.gaps.vocabulary import GRAVE, ORDER, STATES, Severity, State
 

@@ -16,7 +16,7 @@ from msgspec import Struct
 from reconvene.kits.gaps import markdown as md
 from reconvene.kits.gaps.gap_ids import gaps_in
 from reconvene.kits.gaps.likeness import normal
-from reconvene.kits.gaps.marks import holds, marks, plain_text, spans, words
+from reconvene.kits.gaps.names_and_figures import holds, marks, plain_text, spans, words
 
 LIMITATIONS = "Known Limitations"
 _SHARE = 0.4  # of the names and figures that are new must be found
