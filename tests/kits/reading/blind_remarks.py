@@ -1,7 +1,7 @@
 """How many remarks of a file are read as a person labelled them, with confusion tables for kind and level.
 
-    python -m tests.kits.reading.blind_remarks                       the packaged cases
-    RECONVENE_REMARKS=FILE python -m tests.kits.reading.blind_remarks    another file; add `-v` for each line that is wrong
+python -m tests.kits.reading.blind_remarks                       the packaged cases
+RECONVENE_REMARKS=FILE python -m tests.kits.reading.blind_remarks    another file; add `-v` for each line that is wrong
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+from reconvene.core.extensions import AgentProfile
 from reconvene.kits.reading.kit import KIT
 
 BLIND = Path(__file__).resolve().parents[2] / "golden" / "feedback" / "blind"
@@ -64,7 +65,10 @@ def heard(row: Mapping[str, object]) -> Heard:
     parts = []
     for one in reader.split(text, AGENTS):
         reading = reader.read(one.remark, outputs)
-        parts.append(Part(one.remark.text, one.remark.kind, reading.level, one.remark.target))
+        profiles = {agent: AgentProfile(agent, last_output=outputs.get(agent, "")) for agent in AGENTS}
+        concerned = reader.concerned((one.remark,), profiles, ())
+        whom = ", ".join(each.agent for each in concerned if each.rule in ("mention", "assumption", "output"))
+        parts.append(Part(one.remark.text, one.remark.kind, reading.level, whom))
     return Heard(tuple(parts), reader.order(text))
 
 
