@@ -87,9 +87,10 @@ def review(engine: Engine, run: str) -> Review | None:
     state = session.state
     if state.world.open is None:
         return None
-    meter = stop_meter(engine, session)
+    here = remarks(state, on_record.remarks_here(state))
+    meter = ratings.with_unheard(stop_meter(engine, session), [one.id for one in here if one.level == "major"])
     return Review(
-        remarks(state, on_record.remarks_here(state)),
+        here,
         tuple(
             OpenRemark(entry.id, entry.kind, entry.text, entry.lines, entry.status)
             for entry in ledger(engine, run).open_remarks()
@@ -155,4 +156,5 @@ def stop_meter(engine: Engine, session: Session) -> ratings.Meter:
     for serial in sorted(rounds):
         standing = {**standing, **rounds[serial]}
         table.append(standing)
-    return ratings.measure(table)
+    last = rounds[max(rounds)] if rounds else {}
+    return ratings.measure(table, asked=last)

@@ -134,6 +134,9 @@ class Reader(Protocol):
     def split(self, text: str, agents: tuple[str, ...] = ()) -> tuple[Understood, ...]:
         """The remarks in a free text, in its own order and words; none in one that only says "go on"."""
 
+    def order(self, text: str) -> str:
+        """What a text tells the engine to do: "another round", "skip", "proceed", "pause"; "" if nothing."""
+
     def read(self, remark: RemarkIn, outputs: Mapping[str, str]) -> Reading:
         """`outputs`: by agent, the text that the person speaks about."""
 

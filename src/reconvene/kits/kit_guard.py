@@ -257,6 +257,9 @@ class _Reader(NamedTuple):
         found = self.at.asked(lambda: self.own.split(text, agents), tuple[_Split, ...], whole)
         return tuple(ports.Understood(one.remark, one.rule) for one in found)
 
+    def order(self, text: str) -> str:
+        return self.at.asked(lambda: self.own.order(text), str, lambda _: "")
+
     def read(self, remark: RemarkIn, outputs: Mapping[str, str]) -> ports.Reading:
         def unread(why: str) -> ports.Reading:
             return ports.Reading(remark.was, remark.now, "minor", f"it was not read: {why}")

@@ -19,6 +19,7 @@ from reconvene.app.views.ratings import (
     parse_ratings,
     percentile,
     spread,
+    with_unheard,
 )
 
 
@@ -296,3 +297,42 @@ def test_the_meter_is_plain_json() -> None:
     )
     (item,) = row["items"]  # type: ignore[misc]
     assert (item["verdict"], item["now"]["disagreement"], item["now"]["median"]) == ("disagreement", True, 5.0)
+
+
+# --- who stands where ---
+
+
+def test_one_who_stands_far_from_the_others_is_named_with_the_reason_and_never_called_settled() -> None:
+    twice = rated(8, 7, 7, 9, 5, 9, 1)
+    meter = measure([twice, twice])
+    (item,) = meter.items
+    assert item.verdict == "apart"
+    assert item.why == "stable; far from the others: g 1"
+    assert item.apart == (Argument("g", 1, "because 1"),)
+    assert [one.rating for one in item.stands] == [9, 9, 8, 7, 7, 5, 1]
+    assert item.chart == "▁···▁·▂▁▂"
+    assert "g gives “EV adoption” 1 against a median of 7" in meter.advice
+    assert "      g (1): because 1" in meter.lines
+    assert any("1 ▁···▁·▂▁▂ 9" in line for line in meter.lines)
+    assert "no disagreement" not in "\n".join(meter.lines)
+
+
+def test_in_the_first_round_one_who_stands_apart_is_named_too() -> None:
+    meter = measure([rated(8, 7, 7, 9, 5, 9, 1)])
+    assert only(meter) == ("single", "the first round; far from the others: g 1")
+    assert "g gives" in meter.advice
+
+
+def test_those_who_were_not_asked_again_are_not_called_stable() -> None:
+    twice = rated(7, 7, 8, 7)
+    meter = measure([twice, twice], asked=["a", "b"])
+    assert only(meter) == ("unasked", "not asked again: c, d")
+    assert meter.advice == "Those asked again hold still; nobody knows about c, d, who were not asked."
+    assert only(measure([twice, twice], asked=["a", "b", "c", "d"])) == ("settled", "stable, no disagreement")
+
+
+def test_a_major_remark_that_nobody_has_analysed_comes_first() -> None:
+    meter = with_unheard(measure([rated(7, 7)]), ["FB-002"])
+    assert meter.lines[0] == "FB-002 (major) has not been analysed by anybody yet."
+    assert meter.advice.startswith(meter.lines[0])
+    assert with_unheard(meter, []) == meter

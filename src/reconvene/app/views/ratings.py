@@ -9,6 +9,10 @@ An item is STABLE between the last two rounds in which it was rated when all fou
   and at most a quarter of those who rated it both times moved by 2 or more.
 Fewer than two common raters: stability is unknown.
 
+Whoever stands three or more from the median, in another band, stands apart: named with the reason given, and such an
+item is never called settled, whatever the rule says of the others. Who was not asked in the last round keeps the rating
+given before; nobody knows whether it still holds, so that is not called stable either.
+
 A stable disagreement is a finding, told with the best argument of each side, never averaged away. All of it is advice:
 nothing here stops or starts a round. Knows ratings; nothing of where they come from.
 """
@@ -16,22 +20,25 @@ nothing here stops or starts a round. Knows ratings; nothing of where they come 
 from __future__ import annotations
 
 import statistics
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from reconvene.app.views.rating_replies import Rating, Ratings, identity, parse_ratings, same_item
+from reconvene.app.views.rating_replies import HIGHEST, LOWEST, Rating, Ratings, identity, parse_ratings, same_item
 
 __all__ = ["Argument", "ItemMeter", "Joined", "Meter", "Move", "Rating", "Ratings", "Spread", "measure",
-           "parse_ratings", "percentile", "spread"]  # fmt: skip
+           "parse_ratings", "percentile", "spread", "with_unheard"]  # fmt: skip
 
 MOST_MEDIAN_SHIFT = 1.0
 MOST_MOVERS = 0.25
 MOVED = 2.0
 
-Verdict = Literal["settled", "open", "disagreement", "single"]
+APART = 3.0  # from the median
+_BARS = "·▁▂▃▄▅▆▇█"
+
+Verdict = Literal["settled", "open", "disagreement", "single", "apart", "unasked"]
 
 
 class Spread(Struct, frozen=True):
@@ -49,7 +56,11 @@ class Spread(Struct, frozen=True):
 
     @property
     def band(self) -> str:
-        return "low" if self.median < 3.5 else "middle" if self.median < 6.5 else "high"
+        return _band(self.median)
+
+
+def _band(rating: float) -> str:
+    return "low" if rating < 3.5 else "middle" if rating < 6.5 else "high"
 
 
 def percentile(values: Sequence[float], share: float) -> float:
@@ -86,8 +97,9 @@ class Argument(Struct, frozen=True):
 
 
 class ItemMeter(Struct, frozen=True):
-    """verdict: settled | open (another round would likely change it) | disagreement (stable: a finding) | single (rated
-    in one round only: nothing to compare with)."""
+    """verdict: settled | open (another round would likely change it) | disagreement (stable: a finding) | apart (it is
+    stable, and few stand far from the others: a finding, too) | unasked (some were not asked again, so nobody knows) | single
+    (rated in one round only: nothing to compare with)."""
 
     item: str
     verdict: Verdict
@@ -98,6 +110,10 @@ class ItemMeter(Struct, frozen=True):
     missing: tuple[str, ...] = ()  # rated other items this round, or the item before, but not now
     arguments_high: tuple[Argument, ...] = ()
     arguments_low: tuple[Argument, ...] = ()
+    stands: tuple[Argument, ...] = ()  # everybody's rating, the highest first
+    apart: tuple[Argument, ...] = ()  # of them, who stands far from the others
+    unasked: tuple[str, ...] = ()  # their ratings are of an earlier round
+    chart: str = ""  # how many gave 1, 2, … 9
 
 
 class Joined(Struct, frozen=True):
@@ -134,9 +150,32 @@ def _advice(meter: Meter) -> str:
     if single := meter.judged("single"):
         split = sum(item.now.disagreement for item in single)
         told = f"; {split} of {len(single)} divide the raters" if split else ""
-        return f"One round only: how stable the ratings are shows after another{told}."
+        alone = f"; {_who_is_apart(single)}" if not split and any(item.apart for item in single) else ""
+        return f"One round only: how stable the ratings are shows after another{told}{alone}."
+    if unasked := meter.judged("unasked"):
+        who = ", ".join(dict.fromkeys(agent for item in unasked for agent in item.unasked))
+        return f"Those asked again hold still; nobody knows about {who}, who were not asked."
+    if apart := meter.judged("apart"):
+        return f"Another round would likely change little, and not all agree: {_who_is_apart(apart)}."
     kept = f" {len(meter.findings)} lasting disagreement(s) are findings in themselves." if meter.findings else ""
     return f"Another round would likely change little.{kept}"
+
+
+def _who_is_apart(items: Sequence[ItemMeter]) -> str:
+    named = [(item, one) for item in items for one in item.apart]
+    item, one = named[0]
+    more = f", and {len(named) - 1} more" if len(named) > 1 else ""
+    return f"{one.agent} gives “{item.item}” {one.rating:g} against a median of {item.now.median:g}{more}"
+
+
+def with_unheard(meter: Meter, remarks: Sequence[str]) -> Meter:
+    """Major remarks that no agent has worked with yet come first: what was measured does not know of them."""
+    if not remarks:
+        return meter
+    has = "(major) has" if len(remarks) == 1 else "(all major) have"
+    first = f"{', '.join(remarks)} {has} not been analysed by anybody yet."
+    advice = f"{first} {meter.advice}"
+    return replace(meter, advice=advice, lines=(first, *meter.lines))
 
 
 # --- measuring ---
@@ -144,8 +183,13 @@ def _advice(meter: Meter) -> str:
 _Table = dict[str, dict[str, Rating]]  # item key → agent → rating
 
 
-def measure(rounds: Sequence[Mapping[str, Ratings | Sequence[Rating]]], items: Sequence[str] = ()) -> Meter:
-    """`rounds`: agent → its ratings, in the order they were run. `items`: the phase's own wording, if it has any."""
+def measure(
+    rounds: Sequence[Mapping[str, Ratings | Sequence[Rating]]],
+    items: Sequence[str] = (),
+    asked: Collection[str] | None = None,
+) -> Meter:
+    """`rounds`: agent → its ratings, in the order they were run. `items`: the phase's own wording, if it has any.
+    `asked`: who worked in the last round; None = all who have ratings there."""
     names = _Names(items)
     tables = [names.table(round_) for round_ in rounds]
     problems = [
@@ -156,7 +200,7 @@ def measure(rounds: Sequence[Mapping[str, Ratings | Sequence[Rating]]], items: S
     ]
     last = tables[-1] if tables else {}
     raters = tuple(dict.fromkeys(agent for given in last.values() for agent in given))
-    meters = tuple(_item(names.shown(key), key, tables, raters) for key in names.ordered if key in last)
+    meters = tuple(_item(names.shown(key), key, tables, raters, asked) for key in names.ordered if key in last)
     meter = Meter(
         items=meters,
         rounds=len(rounds),
@@ -206,7 +250,9 @@ class _Names:
                 yield Joined(first, tuple(others))
 
 
-def _item(shown: str, key: str, tables: Sequence[_Table], raters: tuple[str, ...]) -> ItemMeter:
+def _item(
+    shown: str, key: str, tables: Sequence[_Table], raters: tuple[str, ...], asked: Collection[str] | None
+) -> ItemMeter:
     rated = [table[key] for table in tables if key in table]
     now = rated[-1]
     earlier = rated[-2] if len(rated) > 1 else {}
@@ -218,19 +264,51 @@ def _item(shown: str, key: str, tables: Sequence[_Table], raters: tuple[str, ...
         if agent in earlier and earlier[agent].rating != now[agent].rating
     )
     missing = tuple(agent for agent in dict.fromkeys((*raters, *earlier)) if agent not in now)
-    common = sum(agent in earlier for agent in now)
-    verdict, why = _verdict(after, before, moved, common, missing, first=len(tables) == 1)
+    unasked = tuple(agent for agent in now if asked is not None and len(tables) > 1 and agent not in asked)
+    common = sum(agent in earlier and agent not in unasked for agent in now)
+    stands = tuple(
+        Argument(agent, rating.rating, rating.reason)
+        for agent, rating in sorted(now.items(), key=lambda one: -one[1].rating)
+    )
+    apart = tuple(one for one in stands if _is_apart(one.rating, after))
+    verdict, why = _verdict(after, before, moved, common, missing, first=len(tables) == 1, unasked=unasked)
+    if apart and verdict in ("settled", "single"):
+        told = ", ".join(f"{one.agent} {one.rating:g}" for one in apart)
+        alone = f"far from the others: {told}"
+        verdict, why = ("apart", f"stable; {alone}") if verdict == "settled" else (verdict, f"{why}; {alone}")
     high, low = _sides(now) if after.disagreement else ((), ())
-    return ItemMeter(shown, verdict, why, after, before, moved, missing, high, low)
+    return ItemMeter(
+        shown, verdict, why, after, before, moved, missing, high, low, stands, apart, unasked, _chart(stands)
+    )
+
+
+def _is_apart(rating: float, others: Spread) -> bool:
+    return abs(rating - others.median) >= APART and _band(rating) != others.band
+
+
+def _chart(stands: Sequence[Argument]) -> str:
+    """A bar for each rating from 1 to 9, as high as there are people who gave it."""
+    given = [max(LOWEST, min(HIGHEST, int(one.rating + 0.5))) for one in stands]
+    counts = [given.count(rating) for rating in range(LOWEST, HIGHEST + 1)]
+    return "".join(_BARS[min(count, len(_BARS) - 1)] for count in counts)
 
 
 def _verdict(
-    now: Spread, before: Spread | None, moved: tuple[Move, ...], common: int, missing: tuple[str, ...], *, first: bool
+    now: Spread,
+    before: Spread | None,
+    moved: tuple[Move, ...],
+    common: int,
+    missing: tuple[str, ...],
+    *,
+    first: bool,
+    unasked: tuple[str, ...] = (),
 ) -> tuple[Verdict, str]:
     if missing:
         return "open", f"not rated by {', '.join(missing)}"
     if before is None:
         return ("single", "the first round") if first else ("open", "new in this round")
+    if unasked and (common < 2 or not _unstable(now, before, moved, common)):
+        return "unasked", f"not asked again: {', '.join(unasked)}"
     if common < 2:
         return "open", "fewer than two rated it in both rounds"
     if unstable := _unstable(now, before, moved, common):
@@ -273,6 +351,10 @@ def _lines(meter: Meter) -> Iterator[str]:
         now, was = item.now, "" if item.before is None else f" (was {item.before.median:g})"
         told = f"median {now.median:g}{was}, {now.low:g}–{now.high:g}, {now.n} raters"
         yield f"  {_MARKS[item.verdict]} {item.item}: {told}: {item.why}"
+        if item.apart or now.disagreement:
+            yield f"      1 {item.chart} 9   " + ", ".join(f"{one.agent} {one.rating:g}" for one in item.stands)
+        for one in () if now.disagreement else item.apart:
+            yield f"      {one.agent} ({one.rating:g}): {one.reason or 'no reason given'}"
         for move in item.moved:
             yield f"      {move.agent} {move.was:g} → {move.now:g}"
         for side, arguments in (("for", item.arguments_high), ("against", item.arguments_low)):
@@ -286,4 +368,11 @@ def _lines(meter: Meter) -> Iterator[str]:
         yield f"  not understood: {problem}"
 
 
-_MARKS: dict[Verdict, str] = {"settled": "✓", "open": "~", "disagreement": "≠", "single": "·"}
+_MARKS: dict[Verdict, str] = {
+    "settled": "✓",
+    "open": "~",
+    "disagreement": "≠",
+    "single": "·",
+    "apart": "≠",
+    "unasked": "?",
+}

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from reconvene.app.told import PAUSE, option_meant
 from reconvene.doors.cli import shown_change
 from reconvene.doors.cli.ask import MARK, ask, ask_field, ask_fields, ask_text, ask_yes, pick
 from reconvene.doors.cli.common import DOOR
@@ -237,10 +238,23 @@ class _Sitting:
         choices = [as_choice(index, option) for index, option in enumerate(options) if option.offered]
         listed = [*choices, questionary.Separator(), *(questionary.Choice(title, value) for value, title in extra)]
         first = next((one for one in choices if options[int(str(one.value))].recommend and not one.disabled), None)
+        meant = self._told()
+        first = next((one for one in choices if options[int(str(one.value))].label == meant), first)
+        if self._hearing.order == PAUSE:
+            first = next(each for each in listed if isinstance(each, questionary.Choice) and each.value == _PARK)
         self._screen.line()
         question = questionary.select("Your decision", choices=listed, default=first, qmark=MARK)
         picked = ask(shown_change.with_key(question, _CHANGE) if extra[0][0] == _CHANGE else question)
         return picked if isinstance(picked, int) else str(picked)
+
+    def _told(self) -> str:
+        """The option that the person's words name as what is to be done; it is only marked, never taken for them."""
+        meant = option_meant(self._engine, self._run, self._hearing.order)
+        if meant:
+            self._screen.line(f"understood as: {one_line(meant)}", "dim")
+        elif self._hearing.order and self._hearing.order != PAUSE:
+            self._screen.line(f"“{self._hearing.order}” is not possible here; choose among these", "yellow")
+        return meant
 
     def _submit(self, checkpoint: Checkpoint, option: Option) -> bool:
         from reconvene.core.facts.commands import AnswerCheckpoint

@@ -64,6 +64,7 @@ class Hearing:
         self._screen = screen
         workflow = engine.session(run).book.workflow
         self._agents, self._kits = tuple(workflow.agents), workflow.kits
+        self.order = ""  # what the person told the engine to do, when they were last heard
         self.ask_back: Callable[[], None] | None = None  # what a question mark alone does
 
     def typed(self, title: str) -> Sequence[Remark]:
@@ -72,7 +73,8 @@ class Hearing:
         with self._never_lost(heard):
             self._listen(heard, title)
             self._improve(heard, heard.text, self._sort(heard, heard.text))
-            if heard.text and not heard.entries:
+            self.order = reader(self._kits).order(heard.text)
+            if heard.text and not heard.entries and not self.order:
                 self._screen.line("understood: nothing to add", "dim")
             return self._settle(heard)
 

@@ -10,10 +10,12 @@ import re
 from collections.abc import Mapping
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from reconvene.kits.reading import tongues
 from reconvene.kits.reading.figures import corrections_in, stated_in
-from reconvene.kits.reading.quantities import Figure, aligned, change, comparable
+from reconvene.kits.reading.quantities import DATE, HARD_UNITS, PERCENT, Figure, aligned, change, comparable, figures_in
+from reconvene.kits.reading.relative import Relative, relative_in
 from reconvene.kits.reading.rules import disagrees
 from reconvene.kits.reading.splitting import sentences
 
@@ -97,6 +99,8 @@ def _collect(found: list[str], line: str, fresh: bool) -> None:
 
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 _NEGATION_REACH = 4
+_DISTINCT = 7  # letters of a stem that hardly two subjects share
+_MEASURES = ("days", "g", "W", "Wh")  # what is measured in them, they do not say
 
 
 class _Wording(Struct, frozen=True):
@@ -142,16 +146,32 @@ class _Said(Struct, frozen=True):
     whole: _Wording
     parts: tuple[_Wording, ...]  # sentence by sentence: a negation says nothing of the next sentence
     figures: tuple[Figure, ...]
+    dates: tuple[Figure, ...]  # up to which something holds
     replaced: tuple[float, ...]
+    off: Relative | None  # by how much a known figure is
     disputes: bool
+    denied: bool  # "not us": what is said of us
 
 
 def _said(text: str) -> _Said:
     tongue = tongues.of(text)
+    denied = bool(tongue.pattern("<<not_ours>>").search(text))
     parts = tuple(_read(sentence.text, tongue) for sentence in sentences(text))
+    if denied:
+        parts = tuple(replace(part, negated=part.stems) for part in parts)
     replaced = tuple(correction.was for correction in corrections_in(text))
-    figures = tuple(stated.figure for stated in stated_in(text))
-    return _Said(tongue, _read(text, tongue), parts, figures, replaced, disagrees(text))
+    off = relative_in(text)
+    figures = tuple(stated.figure for stated in stated_in(text) if off is None or stated.figure.start != off.start)
+    return _Said(
+        tongue, _read(text, tongue), parts, figures, until(text), replaced, off, disagrees(text), denied
+    )  # fmt: skip
+
+
+def until(text: str) -> tuple[Figure, ...]:
+    """The years up to which a text says that something holds: there a few years make all the difference."""
+    if not tongues.of(text).pattern("<<holds_until>>").search(text):
+        return ()
+    return tuple(figure for figure in figures_in(text) if figure.unit == DATE)
 
 
 def _against(said: _Said, assumption: str) -> str:
@@ -160,28 +180,52 @@ def _against(said: _Said, assumption: str) -> str:
     shared = said.whole.stems & taken.stems
     topics = {word for word in shared if word not in said.tongue.points}
     about = len(topics) >= 2 or taken.head in topics or (bool(topics) and len(shared) >= 2)
-    if not about:
-        return ""
-    if far := _far_apart(said, assumption):
+    if far := _far_apart(said, assumption, about):
         return far
+    if not about and not (said.denied and any(len(word) >= _DISTINCT for word in topics)):
+        return ""
+    if said.off is not None:
+        return _far_off(said.off, assumption)
+    if later := _other_date(said, assumption):
+        return later
     if said.disputes and len(shared) >= 2:
         return "you dispute it"
     if said.replaced:
         return ""  # its "not" belongs to the figure it replaces
     for part in said.parts:
         denied = (part.negated ^ taken.negated) & part.stems & taken.stems
-        if denied and len(topics) + len(denied - topics) >= 2:
+        if denied and (said.denied or len(topics) + len(denied - topics) >= 2):
             return "one says what the other denies"
         if _opposed(part, taken):
             return "they point opposite ways"
     return ""
 
 
-def _far_apart(said: _Said, assumption: str) -> str:
-    """Figures of one unit, none of them within reach of the other's."""
+def _far_off(off: Relative, assumption: str) -> str:
+    """Points of a share, by the share that the assumption names."""
+    shares = [stated.figure for stated in stated_in(assumption) if stated.figure.unit == PERCENT]
+    if off.points and shares and abs(shares[0].value) * THRESHOLD + _ROUNDING < off.points:
+        return f"it rests on {shares[0].text}, you say {off.text}"
+    return ""
+
+
+def _other_date(said: _Said, assumption: str) -> str:
+    """Both say up to when something holds, and it is not the same year."""
+    taken = until(assumption)
+    years = {figure.value for figure in said.dates}
+    if not taken or not years or years <= {figure.value for figure in taken}:
+        return ""
+    other = next(figure for figure in said.dates if all(figure.value != one.value for one in taken))
+    return f"it rests on {taken[0].text}, you say {other.text}"
+
+
+def _far_apart(said: _Said, assumption: str, about: bool) -> str:
+    """Figures of one unit, none of them within reach of the other's. What both count says what they are about."""
     for taken in (stated.figure for stated in stated_in(assumption)):
         for figure in said.figures:
             if not taken.unit or taken.unit != figure.unit or not comparable(taken, figure):
+                continue
+            if not about and (figure.unit in HARD_UNITS or figure.unit in _MEASURES):
                 continue
             was, now = aligned(taken, figure)
             if said.replaced and not any(change(was, value) < 0.05 for value in said.replaced):

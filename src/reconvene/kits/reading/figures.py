@@ -81,12 +81,16 @@ def corrections_in(text: str) -> tuple[Correction, ...]:
 def stated_in(text: str) -> tuple[Stated, ...]:
     """Every figure the text neither denies nor replaces; years are not counted."""
     plainly = tongues.of(text).pattern(_PLAINLY)
-    return tuple(
-        Stated(figure, bool(plainly.search(text[max(sentence.start, figure.start - _WINDOW) : figure.start])))
-        for sentence in _sentences(text)
-        for figure, role in _roles(text, sentence)
-        if role in ("stated", "plain") and figure.unit != DATE
-    )
+    found: list[Stated] = []
+    for sentence in _sentences(text):
+        roles = _roles(text, sentence)
+        # "Sales were 640": where nothing is put in its place, what was is what is said.
+        counted = ("stated", "plain") if len(roles) > 1 else ("stated", "plain", "earlier")
+        for figure, role in roles:
+            if role in counted and figure.unit != DATE:
+                before = text[max(sentence.start, figure.start - _WINDOW) : figure.start]
+                found.append(Stated(figure, bool(plainly.search(before))))
+    return tuple(found)
 
 
 def asserted(text: str) -> str:

@@ -27,6 +27,11 @@ class RuleReader:
 
         return tuple(ports.Understood(found.remark, found.rule) for found in remarks_in(text, agents))
 
+    def order(self, text: str) -> str:
+        from reconvene.kits.reading.orders import order
+
+        return order(text)
+
     def read(self, remark: RemarkIn, outputs: Mapping[str, str]) -> ports.Reading:
         from reconvene.kits.reading.assumptions import assumptions_in
         from reconvene.kits.reading.significance import assess

@@ -40,7 +40,8 @@ _TOKEN = (
     r"|(?<![A-Za-z\d_#])(?<![A-Za-z]-)(?<!\d[.,])(?P<sign>(?<![\w)])[-+−])?"
     rf"(?:(?P<currency>(?-i:US\$|[AC]\$|[$€£¥￥₹₩₺₪₽₴]|Fr\.|(?:{'|'.join(sorted(CODES))}))){_GAP}?)?"
     rf"(?P<number>\d{{1,3}}(?:[ \u00a0\u202f'’]\d{{3}})+(?:[.,]\d+)?(?!\d)|\d+(?:[.,]\d+)*)"
-    r"|\b(?P<spelled><<numbers>>)\b"
+    # "twelve", "four hundred and twenty", "zweihundertvierzig".
+    r"|\b(?P<spelled>(?:<<number_parts>>)(?:[ -]?(?:<<number_parts>>)){1,8}|<<numbers>>)\b"
 )
 _PERCENTAGE = rf"{_GAP}?(?:(?P<points><<percentage_points>>)|%[ -]?(?P<more>points?\b)|%|％|<<percent>>)"
 _NEXT_WORD = re.compile(rf"(?P<gap>{_GAP}|-)?(?P<word>[^\W\d_]{{1,24}})\.?")
@@ -126,7 +127,7 @@ def _figure(text: str, match: re.Match[str], tongue: Tongue) -> Figure | None:
         return None
     value: float | None
     if match["spelled"]:
-        value, other = tongue.numbers[match["spelled"].casefold()], None
+        value, other = _spelled(match["spelled"].casefold(), tongue), None
     else:
         value, other = _value(number, "," if tongue.main.decimal_comma else ".")
     if value is None:
@@ -144,6 +145,26 @@ def _figure(text: str, match: re.Match[str], tongue: Tongue) -> Figure | None:
     factor = per * (scale or 1.0) * (-1 if match["sign"] in ("-", "−") else 1)
     second = None if other is None else other * factor
     return Figure(value * factor, unit, text[match.start() : end], match.start(), end, second, scale, per=per)
+
+
+def _spelled(words: str, tongue: Tongue) -> float | None:
+    """A number in words: hundreds and thousands multiply what stands before them, everything else is added up."""
+    if words in tongue.numbers:
+        return tongue.numbers[words]
+    whole = under = 0.0
+    before = float("inf")
+    for part in tongue.pattern("<<number_parts>>").findall(words):
+        value = tongue.number_parts[part]
+        if value == 1000:
+            whole, under = whole + (under or 1.0) * value, 0.0
+        elif value == 100:
+            under = (under or 1.0) * value
+        elif (before >= 20 and value < before) or before < 10 <= value:
+            under += value
+        else:
+            return None  # "two three-year contracts" are two numbers
+        before = value
+    return whole + under
 
 
 def _is_year(text: str, match: re.Match[str], tongue: Tongue) -> bool:

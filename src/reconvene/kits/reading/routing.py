@@ -3,6 +3,7 @@
 Pure rules, in order of strength; whoever is routed is shown the rule and the words that fired it:
 
     mention     the remark names the agent, or is aimed at it
+    assumption  the remark speaks against an assumption that the agent's last output states
     remit       the remark speaks of what the agent's remit names (the same words, or the same broad subject)
     output      the agent's last output speaks of the same figure, the same name, or the same two things in one sentence
     always      the workflow wants this agent in every extra round
@@ -22,10 +23,15 @@ from typing import Literal, NamedTuple
 
 from reconvene.core.extensions import AgentProfile, Concerned, RemarkLike
 from reconvene.kits.reading import terms, tongues
+from reconvene.kits.reading.assumptions import assumptions_in, contradicted
+from reconvene.kits.reading.rules import disagrees
 from reconvene.kits.reading.tongues import Tongue
+from reconvene.kits.reading.understanding import is_approval
 
-RuleName = Literal["mention", "remit", "output", "always", "everybody"]
-_STRENGTH: dict[RuleName, int] = {"mention": 0, "remit": 1, "output": 2, "always": 3, "everybody": 4}
+RuleName = Literal["mention", "assumption", "remit", "output", "always", "everybody"]
+_STRENGTH: dict[RuleName, int] = {
+    "mention": 0, "assumption": 1, "remit": 2, "output": 3, "always": 4, "everybody": 5,
+}  # fmt: skip
 _MOST_REASONS = 3
 _NOWHERE: set[int] = set()
 _LONGEST_REMARK = 20_000  # characters of a remark whose words are looked at
@@ -43,16 +49,22 @@ def affected(
 ) -> tuple[Concerned, ...]:
     """In the order of `agents`. Never empty while there are agents."""
     outputs, remits = _Outputs(agents), {agent: _Remit(profile.remit) for agent, profile in agents.items()}
+    assumed = {agent: assumptions_in(profile.last_output[:_LONGEST_OUTPUT]) for agent, profile in agents.items()}
     hits: list[_Hit] = []
     lost = [] if remarks else ["nothing was said that points to anybody"]
     for remark in remarks:
         if len(remark.text) > _LONGEST_REMARK:  # a whole document: to read it all takes longer than anybody waits
             lost.append(f"{_named(remark)} is too long to say whom it concerns")
             continue
-        found = [*_mentioned(remark, agents), *_by_remit(remark, remits), *outputs.sharing(remark)]
+        found = [
+            *_mentioned(remark, agents),
+            *_against(remark, assumed),
+            *_by_remit(remark, remits),
+            *outputs.sharing(remark),
+        ]
         cited = f" [{name}]" if (name := _attribute(remark, "id")) else ""
         hits += [_Hit(agent, rule, why + cited) for agent, rule, why in found]
-        if not found and (terms.content(remark.text) or len(remarks) == 1):
+        if not found and not _asks_nobody(remark) and (terms.content(remark.text) or len(remarks) == 1):
             lost.append(f"no rule says whom {_named(remark)} concerns")
     hits += [_Hit(agent, "always", "part of every extra round") for agent in always if agent in agents]
     if lost or not hits:
@@ -90,6 +102,21 @@ def _mentioned(remark: RemarkLike, agents: Mapping[str, AgentProfile]) -> Iterab
             yield _Hit(agent, "mention", "the remark is aimed at it")
         elif pattern.search(remark.text):
             yield _Hit(agent, "mention", "the remark names it")
+
+
+# --- by what it takes for granted ---
+
+
+def _against(remark: RemarkLike, assumed: Mapping[str, tuple[str, ...]]) -> Iterable[_Hit]:
+    for agent, items in assumed.items():
+        if items and (found := contradicted(remark.text, {agent: items})):
+            yield _Hit(agent, "assumption", f"it takes for granted: {_quoted([found.assumption])}")
+
+
+def _asks_nobody(remark: RemarkLike) -> bool:
+    """ "Looks mostly fine", or a word of praise: nothing that somebody would have to look at again."""
+    kind = _attribute(remark, "kind")
+    return is_approval(remark.text) or (kind == "reaction" and not disagrees(remark.text))
 
 
 # --- by remit ---

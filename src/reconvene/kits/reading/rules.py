@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from reconvene.kits.reading import tongues
 from reconvene.kits.reading.figures import Correction, corrections_in, stated_in
+from reconvene.kits.reading.relative import relative_in
 from reconvene.kits.reading.terms import name_pattern
 
 _HEAD = 4000
@@ -41,6 +42,7 @@ _BY_CUE = (
     ("reaction", "<<disagreement>>", _ANSWERS),
     ("reaction", "<<agreement>>", _ANSWERS),
     ("reaction", _JUDGES, _ANSWERS),
+    ("reaction", "<<impression>>", _ANSWERS),
     ("comment", "<<request>>", "it asks for something"),
     ("comment", "<<about_the_text>>", "it is about the text, not about its subject"),
     ("clarification", "<<clarifies>>", "it makes something more precise"),
@@ -72,9 +74,13 @@ def disagrees(text: str) -> bool:
 
 def _ruling(text: str, replaced: tuple[Correction, ...], agents: tuple[str, ...]) -> Ruling:
     tongue = tongues.of(text)
-    if replaced and not tongue.pattern("<<moved>>").search(text):
+    moved = bool(tongue.pattern("<<moved>>").search(text))
+    asks = text.rstrip().endswith(("?", "？"))
+    if replaced and not moved:
         first = replaced[0]
         return Ruling("correction", f"it puts {first.now_text} in the place of {first.was_text}")
+    if not asks and not moved and (off := relative_in(text)):
+        return Ruling("correction", f"it says how far a known figure is off: {_shown(off.text)}")
     named_here = ", ".join(agents)
     for kind, cue, rule in _BY_CUE:
         if (agents or cue != _JUDGES) and (found := tongue.pattern(cue).search(text)):
@@ -83,8 +89,13 @@ def _ruling(text: str, replaced: tuple[Correction, ...], agents: tuple[str, ...]
         return Ruling("reaction", f"it names {named_here}", named_here)
     if replaced:
         return Ruling("new context", f"a figure has moved: {replaced[0].was_text} → {replaced[0].now_text}")
-    asks = text.rstrip().endswith(("?", "？"))
-    if not asks and len(text) < _SHORT and (figure := next((each for each in stated_in(text) if each.plainly), None)):
+    happened = tongue.pattern("<<event>>").search(text)
+    if (
+        not asks
+        and not happened
+        and len(text) < _SHORT
+        and (figure := next((each for each in stated_in(text) if each.plainly), None))
+    ):
         return Ruling("correction", f"it states a figure: {figure.figure.text}", now=figure.figure.text)
     if not asks and (found := tongue.pattern("<<news>>").search(text)):
         return Ruling("new context", f"it tells something not said before: “{_shown(found[0])}”")

@@ -14,9 +14,10 @@ from typing import Literal
 from msgspec import Struct
 
 from reconvene.kits.reading import tongues
-from reconvene.kits.reading.assumptions import THRESHOLD, contradicted
+from reconvene.kits.reading.assumptions import THRESHOLD, contradicted, until
 from reconvene.kits.reading.figures import Correction, correction, corrections_in
-from reconvene.kits.reading.quantities import HARD_UNITS, figures_in
+from reconvene.kits.reading.quantities import DATE, HARD_UNITS, figures_in
+from reconvene.kits.reading.relative import Relative, relative_in
 
 Level = Literal["minor", "major"]
 
@@ -59,12 +60,19 @@ def assess(
     given = corrections_in(f"{now}, not {was}") if was and now else ()
     head = text[:_HEAD]
     if replaced := given + corrections_in(head):
+        if any(one.unit == DATE for one in replaced) and until(head):
+            why = f"{replaced[0].was_text} → {replaced[0].now_text} moves the date up to which something holds"
+            return Assessment("major", "another date", why)
         return _figures(replaced)
+    if off := relative_in(head):
+        return _off(off)
     if kind == "correction" and (two := _two_figures(head)):
         return _figures(two)
     if kind not in ("clarification", "reaction") and (sign := _found(_GAME_CHANGING, head)):
         reason = f"“{sign[0]}” can change the direction of the whole analysis"
         return Assessment("major", "game-changing revelation", reason)
+    if kind != "strategic shift" and (trifle := _found("<<trifle>>", head)):
+        return Assessment("minor", "trifle", f"“{trifle[0]}”: no strategy rests on it")
     if kind != "strategic shift" and (small := _found(_SMALL, head)):
         return Assessment("minor", "small by your own words", f"you call it small yourself: “{small[0]}”")
     if kind == "reaction" and _found(_OPEN_DISPUTE, head):
@@ -86,6 +94,17 @@ def _figures(replaced: tuple[Correction, ...]) -> Assessment:
     if largest.change > THRESHOLD + _ROUNDING:
         return Assessment("major", "figure changes by more than 20 %", f"{step} is a change of {share}, above 20 %")
     return Assessment("minor", "figure changes by 20 % or less", f"{step} is a change of {share}, not above 20 %")
+
+
+def _off(off: Relative) -> Assessment:
+    """A known figure is off by so much. Points of a share weigh by the share; who knows it is asked before."""
+    if off.points:
+        return Assessment(
+            "minor", "some points of a share", f"“{off.text}”: no share is known that it would change much"
+        )
+    if off.share > THRESHOLD + _ROUNDING:
+        return Assessment("major", "figure changes by more than 20 %", f"“{off.text}” is a change above 20 %")
+    return Assessment("minor", "figure changes by 20 % or less", f"“{off.text}” is a change not above 20 %")
 
 
 def _two_figures(text: str) -> tuple[Correction, ...]:

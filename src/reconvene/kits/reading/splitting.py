@@ -20,7 +20,8 @@ _BULLET = re.compile(r"(?P<indent>[ \t]{0,12})(?:[-*+•‣▪◦·–—]|(?P<n
 _ATTACHED = re.compile(r"\s{0,3}[>|]")
 _WRAPPED = 50  # no editor wraps lines shorter than this
 _ENDED = (".", "!", "?", ";", ":", "。", "！", "？", "…", "；", "：")
-_BOUNDARY = re.compile(r"[.!?…]['\"”’»)\]*_]{0,4}\s+|;\s+|[。！？；]\s*")
+_EMOJI = "[\u2600-\u27bf\U0001f300-\U0001faff\ufe0f]"
+_BOUNDARY = re.compile(rf"[.!?…]['\"”’»)\]*_]{{0,4}}\s+|;\s+|[。！？；]\s*|{_EMOJI}+\s+")
 _ABBREVIATED = r"(?:<<abbreviations>>|\b[a-z])\.\s+$"
 
 

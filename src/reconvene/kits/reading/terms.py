@@ -88,9 +88,10 @@ def _is_common(word: str, tongue: Tongue) -> bool:
 
 
 def name_pattern(agent: str) -> re.Pattern[str]:
-    """`industry_analyst` is also named by "the industry analyst" and "Industry-Analyst's"."""
+    """`industry_analyst` is also named by "the industry analyst", "Industry-Analyst's", and "der Branchenanalyst"."""
     parts = [re.escape(part) for part in re.split(r"[\s_-]+", agent) if part]
-    return re.compile(r"(?<!\w)" + r"[\s_-]+".join(parts) + r"(?:s|['’]s)?(?!\w)", re.IGNORECASE)
+    names = [r"[\s_-]+".join(parts), *map(re.escape, tongues.everything().called.get(agent, ()))]
+    return re.compile(rf"(?<!\w)(?:{'|'.join(names)})(?:s|['’]s)?(?!\w)", re.IGNORECASE)
 
 
 def nearest(text: str, others: Mapping[str, str]) -> tuple[str, ...]:

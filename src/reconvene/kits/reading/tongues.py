@@ -65,6 +65,9 @@ class Language(Struct, frozen=True):
     longest: int = 1  # words of a phrase
     points: Mapping[str, tuple[tuple[str, int], ...]] = {}  # stem → axes and which way
     numbers: Mapping[str, float] = {}
+    number_parts: Mapping[str, float] = {}  # the numbers, and what stands only beside another of them
+    fractions: Mapping[str, float] = {}
+    called: Mapping[str, tuple[str, ...]] = {}  # agent → how one of that profession is called
     scales: Mapping[str, float] = {}
     currencies: Mapping[str, str] = {}
     units: Mapping[str, tuple[str, float]] = {}
@@ -92,6 +95,12 @@ class Tongue:
         self.kinds = _joined(each.kinds for each in languages)
         self.points = _joined(each.points for each in languages)
         self.numbers = _joined(each.numbers for each in languages)
+        self.number_parts = _joined(each.number_parts for each in languages)
+        self.called = {
+            agent: tuple(name for each in languages for name in each.called.get(agent, ()))
+            for agent in dict.fromkeys(agent for each in languages for agent in each.called)
+        }
+        self.fractions = _joined(each.fractions for each in languages)
         self.scales = _joined(each.scales for each in languages)
         self.currencies = _joined(each.currencies for each in languages)
         self.units = _joined(each.units for each in languages)

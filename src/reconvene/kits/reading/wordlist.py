@@ -38,11 +38,15 @@ STEMS = ("general", "loose", "only_in_remits")
 CUES = (
     # what kind of remark
     "moved", "missing", "shift", "agreement", "disagreement", "verdict", "request", "clarifies", "denies", "news",
-    "about_the_text", "states", "approval", "reaction_to",
+    "about_the_text", "states", "approval", "reaction_to", "impression", "event", "courtesy", "announces", "supposed",
+    # orders to the engine, and what may stand around one
+    "order_again", "order_pause", "order_skip", "order_proceed", "order_opens", "order_closes",
     # how much it weighs
-    "small", "game_changing", "open_dispute", "assumption_title",
+    "small", "game_changing", "open_dispute", "assumption_title", "trifle", "holds_until", "not_ours",
     # where one ends and the next begins
-    "also", "refers_back", "abbreviations",
+    "also", "refers_back", "abbreviations", "joins",
+    # figures relative to a known one
+    "more_than_known", "less_than_known", "points_of_share", "than_before", "as_known",
     # figures
     "denied_before", "reported_before", "denied_after", "earlier_before", "stated_before", "plainly", "nearly",
     "percent", "percentage_points", "dated", "range", "range_opens", "range_closes", "range_denied", "from", "wide",
@@ -82,8 +86,11 @@ class _File(Struct, forbid_unknown_fields=True):
     neutral: tuple[str, ...] = ()  # phrases that speak of nothing in particular although one of their words would
     opposites: dict[str, tuple[_Words, _Words]] = {}
     numbers: dict[str, float] = {}
+    number_parts: dict[str, float] = {}  # what stands in a number of several words or parts, and never alone
+    fractions: dict[str, float] = {}  # "a third" (higher), "double" (what you say): the change
     scales: dict[str, float] = {}
     currencies: dict[str, _Words] = {}
+    called: dict[str, _Words] = {}  # agent → how this language calls one of that profession
     units: dict[str, dict[float, _Words]] = {}
     parts: dict[str, tuple[str, ...]] = {}
     cues: dict[str, tuple[str, ...]] = {}
@@ -120,7 +127,8 @@ class _Maker:
             self._language.stem("word")
         except KeyError:
             self._refuse(file.stemmer, f"Snowball knows no algorithm {file.stemmer!r}.")
-        lists = {"numbers": file.numbers, "scales": file.scales}
+        parts = file.numbers | file.number_parts
+        lists = {"numbers": file.numbers, "scales": file.scales, "number_parts": parts, "fractions": file.fractions}
         # Longest first, so that "millions" is not "million" and a rest.
         numbers = {name: "|".join(sorted(words, key=len, reverse=True)) for name, words in lists.items() if words}
         phrases = dict(self._phrases())
@@ -140,6 +148,9 @@ class _Maker:
             longest=max((phrase.count(" ") + 1 for phrase in phrases), default=1),
             points=self._points(),
             numbers=file.numbers,
+            number_parts=parts,
+            fractions=file.fractions,
+            called={name: _split(words) for name, words in file.called.items()},
             scales=file.scales,
             currencies={word: code for code, words in file.currencies.items() for word in _split(words)},
             units={
