@@ -419,6 +419,22 @@ def test_opting_out_is_on_record_and_the_standard_rounds_still_run(board: Sit) -
     assert run.metadata["checkpoints"]["phase_3"][0]["user_decision"] == "proceed without re-round"
 
 
+def test_opting_out_at_the_last_round_is_opting_out_and_skipping_with_nothing_open_drops_nothing(board: Sit) -> None:
+    run = board().on_to("predetermined").decide(MORE, gap="the river").decide(OPT_OUT)
+    assert "2 of at most 2 rounds. Completed by opt-out: no more rounds" in run.file("decisions.md")
+    run.on_to("uncertainties").decide(LOOKS_GOOD).decide(SKIP)
+    assert "2 of at most 3 rounds. Completed by the person, who skipped the rest of the phase." in run.file(
+        "decisions.md"
+    )
+    assert "dropped" not in run.file("decisions.md")
+
+
+def test_confirming_at_the_last_round_is_user_confirmation(board: Sit) -> None:
+    run = board().on_to("predetermined").decide(MORE, gap="the river").decide(LOOKS_GOOD)
+    assert "2 of at most 2 rounds. Completed by user confirmation." in run.file("decisions.md")
+    assert run.metadata["checkpoints"]["phase_2"][-1]["user_decision"] == "complete"
+
+
 def test_before_an_extra_round_the_gap_must_be_named_and_reaches_the_specialists(board: Sit) -> None:
     run = board().on_to("predetermined")
     more = next(option for option in run.open.options if option.label == MORE)

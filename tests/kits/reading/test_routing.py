@@ -181,3 +181,18 @@ def test_a_remark_as_long_as_a_book_concerns_everybody() -> None:
     assert list(found) == list(TABLE["agents"])
     assert {one.rule for one in found.values()} == {"everybody"}
     assert "too long to say whom it concerns" in found["economist"].why
+
+
+def test_who_takes_for_granted_what_a_remark_contradicts_is_concerned_and_praise_concerns_nobody_else() -> None:
+    outputs = {
+        "economist": "## Assumptions\n- Rates stay at 3 %.\n",
+        "industry_analyst": "## Assumptions\n- Almhof runs a cooling fleet of its own.\n",
+        "contrarian": "## Assumptions\n- Nothing lasts.\n",
+    }
+    profiles = {name: AgentProfile(name, last_output=text) for name, text in outputs.items()}
+    said = RemarkIn("We have no cooling fleet of our own, a contractor does it.", "correction")
+    (found,) = affected([said], profiles)
+    assert (found.agent, found.rule) == ("industry_analyst", "assumption")
+    assert "Almhof runs a cooling fleet of its own." in found.why
+    fine = RemarkIn("Looks mostly fine", "comment")
+    assert [one.agent for one in affected([fine], profiles, always=("contrarian",))] == ["contrarian"]

@@ -98,8 +98,8 @@ class Argument(Struct, frozen=True):
 
 class ItemMeter(Struct, frozen=True):
     """verdict: settled | open (another round would likely change it) | disagreement (stable: a finding) | apart (it is
-    stable, and few stand far from the others: a finding, too) | unasked (some were not asked again, so nobody knows) | single
-    (rated in one round only: nothing to compare with)."""
+    stable, and few stand far from the others: a finding, too) | unasked (some were not asked again, so nobody knows) |
+    single (rated in one round only: nothing to compare with)."""
 
     item: str
     verdict: Verdict
