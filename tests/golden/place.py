@@ -24,7 +24,7 @@ from reconvene.app.signing import Signer
 from reconvene.core.definition.workflow import Agent
 from reconvene.core.facts.events import Usage
 from reconvene.errors import AgentError
-from reconvene.ports import AgentRunner, Answer, Assignment, Clock, Listener, ProjectWork
+from reconvene.ports import AgentRunner, Answer, Assignment, Clock, Listener, ProjectLook, ProjectWork
 from reconvene.surroundings import Machine
 from reconvene.tool_ports import ToolInfo
 from reconvene.tool_wiring import LateToolboxes
@@ -121,6 +121,10 @@ class _Moved(GitProjects):
 
     def files(self, work: ProjectWork, names: Sequence[str]) -> str:
         return super().files(work._replace(path=moved(work.path, self._folder)), names)
+
+    def look(self, path: str, branch: str, base: str, commit: str) -> ProjectLook:
+        """Not where a home was made, and so not where it is unpacked: the two are compared."""
+        raise AgentError("The project of a golden home is not looked at.", retryable=False)
 
     def publish(self, run: str, path: str, branch: str, commit: str, *, create: bool = True) -> str:
         return super().publish(run, moved(path, self._folder), branch, commit, create=create)
