@@ -16,6 +16,7 @@ from reconvene.core.paths import is_ours
 from reconvene.secrets import Secrets
 
 _LARGEST = 64 << 20  # bytes of one file that are looked through
+_CACHES = frozenset({"__pycache__", ".pytest_cache"})  # left wherever Python runs, ignored by a project or not
 _GONE, _LINK = "000000", "120000"
 _STEERS = "it could make a coding program start others; change it yourself"
 _OURS = "Reconvene would act upon it; change it yourself"
@@ -40,6 +41,9 @@ def unstage(engine: Git, before: str, secrets: Secrets, steers: Callable[[str], 
     fields = engine.names("diff-index", "--cached", "-r", "-z", "--no-renames", against)
     for about, path in zip(fields[::2], fields[1::2]):
         was_mode, mode, was, blob, _ = about.removeprefix(":").split(" ")
+        if was_mode == _GONE and _CACHES.intersection(path.split("/")):
+            engine.do("update-index", "--force-remove", "--", path)
+            continue
         data = _content(engine, blob) if mode == _LINK or mode.startswith("100") else b""
         if why := _why_left(path, mode, data, secrets, steers):
             held.left.append(f"{secrets.blank_text(path)}: {why}")
