@@ -34,7 +34,7 @@ def planner(seen: Seen) -> Reply:
         files = {"workspace.md": KNOWN, "plan.md": REVISED if again else PLAN, "todos.yaml": TODOS}
         write = [("write_file", json.dumps({"path": path, "text": data})) for path, data in files.items()]
         return Calls(tuple(write))
-    revised = "[FB-001] The year is 2024 now.\n\n[FB-002] declined: a report needs no date."
+    revised = "[FB-001] The year is 2024 now.\n\n[FB-002] declined: the report goes out once and is never updated."
     said = revised if again else "A short plan with two to-dos."
     return Say(
         json.dumps({"summary": said, "job_complete": False, "deliverables": [], "assumptions": [], "questions": []})

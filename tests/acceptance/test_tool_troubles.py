@@ -252,7 +252,7 @@ def test_a_model_that_loops_is_stopped_by_its_bound_and_a_person_may_let_it_try_
         assert told.count("Look no further than once") == 1
         assert told.index("list_files") < told.index("Look no further than once"), "the same conversation goes on"
         assert [len(server.requests), len(stage.events(ModelTurned))] == [2, 6]
-    assert "delivered to a" in reconvene("ledger", "flow-1").out
+    assert "delivered to a" in reconvene("ledger", "flow-1", "--details").out
 
 
 def test_nothing_of_one_run_is_in_another(reconvene: Command, desk: Path) -> None:
