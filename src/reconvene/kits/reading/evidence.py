@@ -27,7 +27,7 @@ _MOST_SHOWN = 8  # passages
 _MOST_UNSAID = 4  # where the agent says nothing of the remark, and nothing in them speaks of it
 _FEWEST_WORDS = 3  # of a quotation that points at something
 _OWN_WORDS = 3  # that a new sentence has beside those of the remark
-_REASON_WORDS = 3  # of a reason, without those of whoever only says that they heard
+_REASON_WORDS = 2  # of a reason, without those of whoever only says that they heard
 _OWN_REASON = 2  # of them, those that the remark does not have
 _QUOTED = re.compile(
     r"\"([^\"\n]{8,600})\"|“([^”\n]{8,600})”|„([^“”\n]{8,600})[“”]|«([^»\n]{8,600})»|‘([^’\n]{8,600})’"
