@@ -42,6 +42,7 @@ def answers(folder: Path, *rows: dict[str, object]) -> str:
 BEGIN: dict[str, object] = {"option": "Begin"}
 GO_ON: dict[str, object] = {"option": "Continue"}
 RULED: dict[str, object] = {"option": "Continue", "fields": {"ISSUE-R1-001": "B", "rationale": "pages differ"}}
+ACCEPT: dict[str, object] = {"option": "Accept"}
 
 
 def run(folder: Path, recorded: Path, *words: str) -> Done:
@@ -49,8 +50,9 @@ def run(folder: Path, recorded: Path, *words: str) -> Done:
 
 
 def test_complete_ends_with_zero_and_prints_the_final_summary(tmp_path: Path, recorded: Path) -> None:
-    told = run(tmp_path, recorded, "--answers", answers(tmp_path, BEGIN, GO_ON, RULED))
+    told = run(tmp_path, recorded, "--answers", answers(tmp_path, BEGIN, GO_ON, RULED, ACCEPT))
     assert told.code == 0, told.err
+    assert "All that was resolved and decided is in the text." in told.out
     assert re.search(r"SPEC-\d+-001 is completed \(COMPLETE\)", told.out)
     assert "## Session Complete" in told.out.replace("│ ", "")
     assert "**Status:** COMPLETE\n**Rounds:** 3\n" in told.out.replace("│ ", "")

@@ -12,7 +12,8 @@ from .archive import SUFFIX, Home, unpack
 
 FOLDER = Path(__file__).parent / "homes"
 CONTENTS = "contents.json"
-_CHAINED = ("job.tar.xz", "brainstorm.2.tar.xz")  # homes of the first release that were made since logs are chained
+# Homes of the first release that were made since logs are chained.
+_CHAINED = ("job.tar.xz", "brainstorm.2.tar.xz", "spec-refinement.2.tar.xz")
 
 
 class Golden(NamedTuple):
