@@ -185,11 +185,14 @@ def test_a_command_changes_the_project_through_two_batches_on_a_branch_of_its_ow
     )
     state: RunState = engine.drive_sync(run)
     taken = ["Leave them out", "Agree — quick design outline", "Approve", "Build it", "Continue to the next batch"]
-    taken += ["Build it"]
+    taken += ["Build it", "Finish"]
     for option in taken:
         point = state.world.open
         assert point is not None, state.status
         assert not point.attention, point.prompt
+        if option == "Finish":  # the merge was tried, and what stands in its way is said
+            assert "tried, without conflicts" in point.prompt
+            assert "Commit them before you merge: greet.py" in point.prompt
         engine.submit(run, AnswerCheckpoint(point.id, option, {}, (), by="ann"))
         state = engine.drive_sync(run)
     assert state.status == "completed"
