@@ -180,6 +180,9 @@ def test_two_passages_become_two_notes_each_on_its_own_lines(open_page: Open) ->
     expect(page.locator(".note")).to_have_count(2)
     places = page.locator(".note .id").all_inner_texts()
     assert len(set(places)) == 2
+    for left in (1, 0):
+        page.get_by_role("button", name="Drop").last.click()
+        expect(page.locator(".note")).to_have_count(left)
 
 
 def test_what_is_selected_is_quoted_whole_and_ends_in_its_own_line(open_page: Open) -> None:

@@ -33,12 +33,13 @@ def test_text_that_is_selected_is_remarked_on_where_one_reads_and_typed_words_st
     expect(page.locator("#about")).to_contain_text("plan.md:")
     expect(page.locator("#say")).to_be_in_viewport()
     assert abs(page.evaluate("scrollY") - before) < 200
-    page.locator("#add").click()
-    expect(page.locator(".note textarea")).to_have_value("A half-written remark\nReplace “order” with “booking”.")
-    page.wait_for_function("before => Math.abs(scrollY - before) < 200", arg=before)
     found = page.locator(".note").count()
-    page.get_by_role("button", name="Drop").first.click()
-    expect(page.locator(".note")).to_have_count(found - 1)
+    page.locator("#add").click()
+    expect(page.locator(".note")).to_have_count(found + 1)
+    expect(page.locator(".note textarea").last).to_have_value("A half-written remark\nReplace “order” with “booking”.")
+    page.wait_for_function("before => Math.abs(scrollY - before) < 200", arg=before)
+    page.get_by_role("button", name="Drop").last.click()
+    expect(page.locator(".note")).to_have_count(found)
 
 
 def test_what_was_typed_and_not_sent_looks_well_and_is_taken_over(open_page: Open, server: Served) -> None:
@@ -63,6 +64,18 @@ def test_what_was_typed_and_not_sent_looks_well_and_is_taken_over(open_page: Ope
     page.get_by_role("link", name="Back to the decision").click()
     expect(page.locator("#left textarea")).to_have_count(1)
     assert violations(page) == []
+
+
+def test_words_that_are_typed_before_the_script_is_there_are_kept(open_page: Open, server: Served) -> None:
+    page = open_page("/runs/quality-gate-5/decide")
+    page.route("**/decision.js*", lambda route: (page.locator("#say").fill("typed early"), route.continue_()))
+    with page.expect_response("**/draft"):
+        page.reload()
+    expect(page.locator("#saved")).to_have_text("Draft saved.")
+    page.unroute_all()
+    page.reload()
+    expect(page.locator("#say")).to_have_value("typed early")
+    _typed(page, "")
 
 
 def test_the_box_beside_the_text_that_one_reads_has_nothing_against_it(open_page: Open) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from reconvene import settings
 from reconvene.adapters import box
 from reconvene.adapters.agents import auto, presets
 from reconvene.adapters.guest import helper
@@ -24,6 +25,7 @@ MAPPINGS = ("environ", "_environ", "environment")
 
 # Names that are put together when they are needed: what is looked up, and who says what it may be.
 COMPUTED = {
+    "settings.py: limit.variable": [limit.variable for limit in settings.LIMITS.values()],
     "adapters/agents/auto.py: one.key": [one.key for one in auto._PROVIDERS],
     "adapters/agents/auto.py: provider.key": [one.key for one in auto._PROVIDERS],
     "adapters/agents/providers.py: f'{provider.upper()}_BASE_URL'": [

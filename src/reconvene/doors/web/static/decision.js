@@ -25,12 +25,14 @@ function tell() {
 // --- what is typed is kept on the server; until it has it, in this tab ---
 const COPY = `typed ${form.dataset.who} ${base} ${given.checkpoint.value}`;
 const typable = () => [...given].filter(at => at.name && !at.readOnly && at.matches("textarea, input:not([type=hidden])"));
-const valueOf = at => at.matches("[type=radio], [type=checkbox]") ? at.checked : at.value;
+const isMark = at => at.matches("[type=radio], [type=checkbox]");
+const valueOf = at => isMark(at) ? at.checked : at.value, cameWith = at => isMark(at) ? at.defaultChecked : at.defaultValue;
 const which = at => at.type === "radio" || at.type === "checkbox" ? at.value : "";
 const atServer = new Map();  // what the server has of each: what the page came with, or what was saved last
-const nowAtServer = () => typable().forEach(at => atServer.set(`${at.name} ${which(at)}`, valueOf(at)));
+const nowAtServer = get => typable().forEach(at => atServer.set(`${at.name} ${which(at)}`, get(at)));
 let waits = 0, changes = 0, unkept = false, working = Promise.resolve();
-nowAtServer();
+nowAtServer(cameWith);
+const typedBefore = typable().some(at => valueOf(at) !== cameWith(at));  // while this script was on its way
 
 function copy() {
   const found = typable().map(at => [at.name, which(at), valueOf(at), atServer.get(`${at.name} ${which(at)}`)]);
@@ -71,7 +73,7 @@ async function save() {
       if (found.same_notes) given.noted.value = found.noted; else late(["You changed your notes in another tab."]);
       $("#elsewhere").hidden = !found.elsewhere;
       $("#elsewhere-words").textContent = found.elsewhere;
-      if (upTo === changes) { unkept = false; sessionStorage.removeItem(COPY); nowAtServer(); }
+      if (upTo === changes) { unkept = false; sessionStorage.removeItem(COPY); nowAtServer(valueOf); }
     }
     saved(answer.ok ? "Draft saved." : answer.status === 401
       ? "Draft not saved: your token no longer holds. What you typed stays here; enter again in another tab."
@@ -276,6 +278,7 @@ document.addEventListener("visibilitychange", () => { if (document.hidden) rest(
 addEventListener("pagehide", rest);
 listen();
 restore();
+if (typedBefore) soon();
 const next = box && sessionStorage.getItem(NEXT);
 sessionStorage.removeItem(NEXT);
 if (next) write(...JSON.parse(next));
