@@ -10,11 +10,12 @@ from tests.acceptance.support.stage import Stage
 
 from reconvene.app import measures, queries, round_tries, session
 from reconvene.app.upgrading import DoesNotFit, Fitting, fit, upgrade
+from reconvene.app.views import ledger as ledgers
 from reconvene.app.views.workflow_changes import changes, line
 from reconvene.core import kit_finder
 from reconvene.core.definition.bindings import Binding
 from reconvene.core.facts.commands import Abort, BindAgents, Rollback
-from reconvene.core.facts.events import CheckpointOpened, StepStarted, WorkflowUpgraded
+from reconvene.core.facts.events import AttemptEnded, CheckpointOpened, ClaimJudged, StepStarted, WorkflowUpgraded
 from reconvene.core.facts.evolve import fold
 from reconvene.errors import Refused, StaleDecision
 from reconvene.wire.workflow_file import parse_workflow
@@ -254,6 +255,14 @@ def test_what_was_written_before_is_judged_with_the_kits_of_then(
     judge = kit_finder.judge
     monkeypatch.setattr(kit_finder, "judge", lambda kits=(): asked.append(kits) or judge(kits))
     measures.ledger(at.engine, at.run)
+    assert asked == [], "verdicts are on record, and are not made anew"
+    before = [
+        msgspec.structs.replace(event, judged=0) if isinstance(event, AttemptEnded) else event
+        for _, event in at.engine.log.read(at.run)
+        if not isinstance(event, ClaimJudged)
+    ]  # as a release wrote it that recorded none
+    last = at.state.record.upgrades[0].rounds
+    ledgers.ledger(before, lambda _: "", ("reading",), [(last, ())])
     assert asked == [(), ("reading",)], "round 1, and round 2"
 
 

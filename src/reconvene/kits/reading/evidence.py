@@ -29,6 +29,7 @@ _FEWEST_WORDS = 3  # of a quotation that points at something
 _OWN_WORDS = 3  # that a new sentence has beside those of the remark
 _REASON_WORDS = 2  # of a reason, without those of whoever only says that they heard
 _OWN_REASON = 2  # of them, those that the remark does not have
+_PLAIN_REASON = 6  # or words of any kind, likewise without those: "it goes out once and never again"
 _QUOTED = re.compile(
     r"\"([^\"\n]{8,600})\"|“([^”\n]{8,600})”|„([^“”\n]{8,600})[“”]|«([^»\n]{8,600})»|‘([^’\n]{8,600})’"
 )
@@ -246,6 +247,8 @@ class _Case:
         claims = self.work.tongue.words("claiming")
         said = {stem for stem, word in content(self.answer.reason).items() if word.casefold() not in claims}
         fair = len(said) >= _REASON_WORDS and len(said - set(content(self.remark.text))) >= _OWN_REASON
+        plain = set(key_of(self.answer.reason).split()) - claims - set(key_of(self.remark.text).split())
+        fair = fair or len(plain) >= _PLAIN_REASON
         why = "" if fair else "it declines, and says no reason"
         verdict: Literal["declined", "unseen"] = "declined" if fair else "unseen"
         return Finding(self.remark.id, verdict, "declined", why, self.answer.reason, self.answer.line, (), ())
