@@ -19,6 +19,7 @@ from support.hostile import SECRET, corpus, limit
 HERE = Path(__file__).parent
 CASES = corpus()
 PATIENCE = 300  # seconds for one case on the busiest machine; whoever needs more hangs
+SLACK = 10  # of a processor: a helper is started for each case, which a busy machine makes dearer
 INSIDE = ("<class", "<function", "<built-in", "<bound", "<module", " object at 0x", "site-packages", "/usr/lib")
 SHARES = 8
 
@@ -58,7 +59,7 @@ def outcomes(folder: Path, numbers: Sequence[int]) -> Iterator[dict[str, object]
 def tried(folder: Path, numbers: Sequence[int]) -> None:
     for found in outcomes(folder, numbers):
         case, said, seconds = CASES[int(str(found["number"]))], str(found["said"]), float(str(found["seconds"]))
-        assert seconds < 2 * limit(case), f"took {seconds:.2f} s of {limit(case):.2f}: {case}"
+        assert seconds < limit(case) + SLACK, f"took {seconds:.2f} s of {limit(case):.2f}: {case}"
         assert SECRET not in said, case
         assert not [sign for sign in INSIDE if sign in said], (case, said)
     assert [path.name for path in folder.iterdir()] == ["secret.txt"]
