@@ -271,6 +271,28 @@ def test_what_somebody_said_is_read_anew_by_them_and_weighed_by_who_decides(made
     assert client.patch(one, json={"kind": "correction", "was": "20M"}, headers=root).status_code == 200
 
 
+def test_a_remark_is_called_answered_by_who_said_it_or_decides_and_replaced_by_who_said_it(
+    made: Ground, client: TestClient
+) -> None:
+    run, bob, eve, ada = made.parked(), proved(made, "bob", "reviewer"), proved(made, "eve", "reviewer"), proved(made, "ada")
+    remarks, texts = f"{API}/runs/{run}/remarks", ("Name the carrier.", "Say when.", "Debt is 150M.")
+    client.post(remarks, json={"remarks": [{"text": text} for text in texts]}, headers=bob)
+    refused = client.post(f"{remarks}/FB-001/settle", json={}, headers=eve)
+    assert (refused.status_code, "only they, or who decides" in refused.json()["detail"]) == (403, True)
+    assert client.post(f"{remarks}/FB-001/settle", json={}, headers=bob).status_code == 200
+    assert client.post(f"{remarks}/FB-002/settle", json={}, headers=ada).status_code == 200
+    assert client.post(f"{remarks}/FB-009/settle", json={}, headers=ada).status_code == 404
+    instead = {"remarks": [{"text": "Debt is 155M.", "replaces": "fb-003"}]}
+    assert client.post(remarks, json=instead, headers=eve).status_code == 403
+    assert client.post(remarks, json=instead, headers=bob).status_code in (200, 201)
+    found = client.get(f"{API}/runs/{run}/ledger", headers=eve).json()
+    assert [(one["id"], one["status"], one["settled"]) for one in found["remarks"]] == [
+        ("FB-001", "addressed", "bob"), ("FB-002", "addressed", "ada"), ("FB-004", "captured", ""),
+    ]  # fmt: skip
+    assert [(one["id"], one["status"], one["replaced_by"]) for one in found["withdrawn"]] == [("FB-003", "replaced", "FB-004")]
+    assert client.post(f"{remarks}/FB-003/settle", json={}, headers=ada).status_code == 422
+
+
 def test_each_role_may_do_so_much(made: Ground, client: TestClient) -> None:
     run = made.parked()
     version = at(client, made, run)

@@ -323,3 +323,28 @@ def test_what_was_typed_comes_back_where_one_may_no_longer_say_it(made: Ground, 
     sent = _sent(browser.get(f"/runs/{run}/decide").text, option="Go on", words="Mind the cart.")
     refused = browser.post(f"/runs/{run}/decide", data=sent, headers=made.person("vera", "viewer", cookie=True))
     assert (refused.status_code, ">Mind the cart.</textarea>" in refused.text) == (403, True)
+
+
+def test_the_ledger_settles_replaces_and_takes_back_where_one_reads_it(made: Ground, browser: TestClient) -> None:
+    run = made.parked()
+    for text in ("Name the carrier.", "Say when.", "Debt is 150M."):
+        made.engine.submit(run, c.AddRemark(c.RemarkIn(text), ANN))
+    at = f"/runs/{run}/ledger"
+    assert all(f'aria-label="{word} FB-001"' in browser.get(at).text for word in ("Settle", "Withdraw", "Replace"))
+    for remark, sent in (
+        ("FB-001", {"do": "settle"}),
+        ("FB-002", {"do": "withdraw"}),
+        ("FB-003", {"do": "replace", "text": "Debt is 155M."}),
+        ("FB-004", {"do": "replace", "text": "  "}),
+    ):
+        answer = browser.post(f"{at}/{remark}", data=sent)
+        assert (answer.status_code, answer.headers["location"]) == (303, f"{at}#{remark}")
+    record = made.state(run).record
+    assert (set(record.settled), set(record.withdrawn), dict(record.replaced)) == ({1}, {2, 3}, {3: "FB-004"})
+    page = browser.get(at).text
+    assert re.search(f">{ANN}[^<]* says that it is answered.", page)
+    assert 'aria-label="Settle FB-001"' not in page
+    assert ">replaced</span> by <a href=\"#FB-004\">" in page
+    browser.headers.update(made.person("eve", "viewer", cookie=True))
+    assert 'value="settle"' not in browser.get(at).text
+    assert browser.post(f"{at}/FB-004", data={"do": "settle"}).status_code == 403

@@ -191,8 +191,13 @@ def withdraw(tx: Transaction, command: c.WithdrawRemark, bound: Mapping[str, str
 
 
 def settle(tx: Transaction, command: c.SettleRemark) -> None:
-    """Also of a run that has ended: it moves nothing."""
+    """Also of a run that has ended: it moves nothing. Whoever said it, or decides here, calls it answered."""
     remark, record = _remark(tx, command.id), tx.state.record
+    if not _is_own(tx, remark, command.by) and tx.actor.role and not tx.actor.may("decider"):
+        raise Forbidden(
+            f"{remark.id} is {_whose(remark)}'s: only they, or who decides, can call it answered. Nothing was done.",
+            hint="Say in a remark of your own what holds.",
+        )
     if remark.number in record.withdrawn:
         instead = record.replaced.get(remark.number, "")
         why = f"was replaced by {instead}" if instead else "was taken back"
