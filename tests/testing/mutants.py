@@ -133,5 +133,3 @@ def tells_before_it_is_written(patch: pytest.MonkeyPatch) -> None:
         self._listener(said)
 
     patch.setattr(driver.Driver, "_perform", perform)
-
-

@@ -25,9 +25,7 @@ def content(engine: Engine, run: str, path: str) -> bytes:
     raise UserError(f"No file {path!r} of {run} is kept aside.", hint=hint)
 
 
-def take(
-    engine: Engine, run: str, path: str, *, by: str = "", door: str = "", actor: Actor | None = None
-) -> None:
+def take(engine: Engine, run: str, path: str, *, by: str = "", door: str = "", actor: Actor | None = None) -> None:
     """The file becomes part of the run, as an edit of this person. From then on the log holds it, secret and all."""
     data = content(engine, run, path)
     if engine.load(run).record.project is not None:

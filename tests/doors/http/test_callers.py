@@ -164,9 +164,7 @@ def test_revoking_a_token_ends_what_was_opened_with_it(made: Ground, people: Set
         assert client.get("/api/v1/me", headers={"authorization": f"Bearer {other}"}).status_code == 200
 
 
-def test_a_stream_ends_with_the_right_of_who_listens(
-    made: Ground, desk: Desk, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_stream_ends_with_the_right_of_who_listens(made: Ground, desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing else happens, nobody looks again by the clock: the revocation alone ends it."""
     monkeypatch.setattr(module, "_FRESH", 3600.0)
     monkeypatch.setattr(live, "_BEAT", 3600.0)

@@ -274,7 +274,8 @@ def test_what_somebody_said_is_read_anew_by_them_and_weighed_by_who_decides(made
 def test_a_remark_is_called_answered_by_who_said_it_or_decides_and_replaced_by_who_said_it(
     made: Ground, client: TestClient
 ) -> None:
-    run, bob, eve, ada = made.parked(), proved(made, "bob", "reviewer"), proved(made, "eve", "reviewer"), proved(made, "ada")
+    run, ada = made.parked(), proved(made, "ada")
+    bob, eve = proved(made, "bob", "reviewer"), proved(made, "eve", "reviewer")
     remarks, texts = f"{API}/runs/{run}/remarks", ("Name the carrier.", "Say when.", "Debt is 150M.")
     client.post(remarks, json={"remarks": [{"text": text} for text in texts]}, headers=bob)
     refused = client.post(f"{remarks}/FB-001/settle", json={}, headers=eve)
@@ -289,7 +290,8 @@ def test_a_remark_is_called_answered_by_who_said_it_or_decides_and_replaced_by_w
     assert [(one["id"], one["status"], one["settled"]) for one in found["remarks"]] == [
         ("FB-001", "addressed", "bob"), ("FB-002", "addressed", "ada"), ("FB-004", "captured", ""),
     ]  # fmt: skip
-    assert [(one["id"], one["status"], one["replaced_by"]) for one in found["withdrawn"]] == [("FB-003", "replaced", "FB-004")]
+    (gone,) = found["withdrawn"]
+    assert (gone["id"], gone["status"], gone["replaced_by"]) == ("FB-003", "replaced", "FB-004")
     assert client.post(f"{remarks}/FB-003/settle", json={}, headers=ada).status_code == 422
 
 

@@ -344,7 +344,7 @@ def test_the_ledger_settles_replaces_and_takes_back_where_one_reads_it(made: Gro
     page = browser.get(at).text
     assert re.search(f">{ANN}[^<]* says that it is answered.", page)
     assert 'aria-label="Settle FB-001"' not in page
-    assert ">replaced</span> by <a href=\"#FB-004\">" in page
+    assert '>replaced</span> by <a href="#FB-004">' in page
     browser.headers.update(made.person("eve", "viewer", cookie=True))
     assert 'value="settle"' not in browser.get(at).text
     assert browser.post(f"{at}/FB-004", data={"do": "settle"}).status_code == 403

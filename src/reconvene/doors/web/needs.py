@@ -102,9 +102,7 @@ def _open(point: Checkpoint, review: Review | None) -> Iterator[Need]:
     left = [one for one in review.open if one.id not in here and not one.lines] if review else []
     if left:
         more = f" and {len(left) - 1} more" if len(left) > 1 else ""
-        yield Need(
-            "remark", "~", f"Still open: {left[0].id}{more}:", "See", "ledger", one_line(left[0].text, 80)
-        )
+        yield Need("remark", "~", f"Still open: {left[0].id}{more}:", "See", "ledger", one_line(left[0].text, 80))
 
 
 def _torn(review: Review | None) -> Iterator[Need]:
