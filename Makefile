@@ -44,7 +44,7 @@ demo: $(VENV)/.run  ## see it work: agents, a checkpoint, feedback that changes 
 	@$(BIN)/reconvene demo
 
 test: check axe  ## check, then every test but the torture
-	@PYTHONHASHSEED=0 $(BIN)/python -m pytest --dist loadgroup -n $$(( $$($(BIN)/python -c 'import os; print(os.cpu_count() or 1)') + 1 ))
+	@PYTHONHASHSEED=0 $(BIN)/python -m pytest -n $$(( $$($(BIN)/python -c 'import os; print(os.cpu_count() or 1)') + 1 ))
 
 check: $(VENV)/.dev  ## ruff, mypy --strict, the layers of the house
 	@$(BIN)/ruff check --quiet .

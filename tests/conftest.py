@@ -29,6 +29,9 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 if TYPE_CHECKING:
+    from xdist.remote import Producer
+    from xdist.scheduler import LoadScopeScheduling
+
     from commands import Command
     from forks import Forks
     from terminals import Terminal
@@ -56,6 +59,20 @@ settings.register_profile(
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fixed"))
 
 _LONGEST = 9 * settings().max_examples  # seconds that one test may take: reached only by one that hangs
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadScopeScheduling:
+    """Which tests one worker takes together, in the order of the tree: those of a file, so that what they share is made
+    once, and all tests of pages, which share a server and a browser."""
+    from xdist.scheduler import LoadScopeScheduling
+
+    class Together(LoadScopeScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            return "tests/browser" if nodeid.startswith("tests/browser/") else nodeid.partition("::")[0]
+
+    config.option.loadscopereorder = False
+    return Together(config, log)
 
 
 @pytest.fixture(autouse=True)

@@ -30,13 +30,6 @@ _SHOTS = os.environ.get("SHOTS", "")  # a folder: then every page that is looked
 Open = Callable[..., Page]
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """One worker has all tests of pages: each that had some would furnish a home and start a browser of its own."""
-    for item in items:
-        if Path(__file__).parent in item.path.parents:
-            item.add_marker(pytest.mark.xdist_group("browser"))
-
-
 @pytest.fixture(scope="session")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A test that changes a run has one of its own."""
