@@ -50,7 +50,8 @@ def test_a_revised_set_keeps_answers_by_their_ids():
     answer(game, q1="PostgreSQL", q2="because")
     revised(game, {"id": "q2", "text": "Why now?"}, {"id": "q3", "text": "When?"}, QUESTIONS["list"][0])
     assert kept(game) == {"q1": "PostgreSQL", "q2": "because"}
-    assert not any(field.note for field in asked(game).values())
+    noted = {id: field.note for id, field in asked(game).items() if field.note}
+    assert noted == {"q2": "you answered “because” when it was asked as “Why?”: still right?"}
 
 
 def test_a_replaced_question_drops_its_answer_and_says_so():
