@@ -53,7 +53,7 @@ def test_without_a_terminal_a_run_parks_and_prints_the_command_that_continues_it
     assert "two-step-1 is waiting at draft, round 1" in done.out
 
 
-_TIME = re.compile(r"\d\d:\d\d(:\d\d)?")  # the minute may end between the two
+_TIME = re.compile(r"\d\d:\d\d(:\d\d)?|\(\d+ s\)")  # the minute, and a second, may end between the two
 
 
 def test_a_process_of_its_own_says_the_same_and_ends_with_the_same_code(reconvene: Command, folder: Path) -> None:

@@ -27,7 +27,7 @@ _MOST_SHOWN = 8  # passages
 _MOST_UNSAID = 4  # where the agent says nothing of the remark, and nothing in them speaks of it
 _FEWEST_WORDS = 3  # of a quotation that points at something
 _OWN_WORDS = 3  # that a new sentence has beside those of the remark
-_REASON_WORDS = 3  # of a reason, without those of whoever only says that they heard
+_REASON_WORDS = 2  # of a reason, without those of whoever only says that they heard
 _OWN_REASON = 2  # of them, those that the remark does not have
 _PLAIN_REASON = 6  # or words of any kind, likewise without those: "it goes out once and never again"
 _QUOTED = re.compile(
@@ -244,7 +244,7 @@ class _Case:
 
     def _declined(self) -> Finding:
         assert self.answer is not None
-        claims = self.work.tongue.words("claiming")
+        claims = self.work.tongue.words("claiming") | self.work.tongue.words("waving_off")
         said = {stem for stem, word in content(self.answer.reason).items() if word.casefold() not in claims}
         fair = len(said) >= _REASON_WORDS and len(said - set(content(self.remark.text))) >= _OWN_REASON
         plain = set(key_of(self.answer.reason).split()) - claims - set(key_of(self.remark.text).split())

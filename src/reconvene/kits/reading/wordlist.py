@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 # What a list may hold. Everything is optional: what a language lacks is not found in its texts.
 WORDS = (
     "stop", "homographs", "dates", "everyday", "faint", "negations", "negation_endings", "agreeing", "after_agreeing",
-    "everybody", "no_assumption", "claiming", "doubting",
+    "everybody", "no_assumption", "claiming", "waving_off", "doubting",
     "not_units", "ordinals",
 )  # fmt: skip
 STEMS = ("general", "loose", "only_in_remits")
