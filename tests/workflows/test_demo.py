@@ -51,7 +51,7 @@ def test_without_a_terminal_it_takes_the_decisions_that_come_with_it(told: tuple
             "fits inside the covenant, at 3.10x",
             "▸ “Debt is £150M, not £100M”",
             "FB-001 correction, major: it speaks against an assumption of economist",
-            "recommended: One more round: economist (remit: ",
+            "recommended: One more round: economist (assumption: it takes for granted: “Net debt is £100M.”",
             "▸ One more round (answers.yaml:3)",
             "── Phase 2: Predetermined elements, round 2 ──",
             "Here's what the 2 specialists found",

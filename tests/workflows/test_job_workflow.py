@@ -398,10 +398,10 @@ def test_the_demo_really_asks_the_data_and_two_corrections_turn_the_advice(recon
             "now advises to talk to Northway first",
             "▸ Accept",
             "job-1 is completed",
-            *("✓ FB-001", "✓ FB-002", "✓ FB-003", "✓ FB-004"),
+            *("✓ FB-001", "✓ FB-002", "○ FB-003", "○ FB-004"),
+            "2 remarks are still open",  # nothing but a person's eye tells that it is one page, or whose fault it was
         ],
     )
-    assert "still open" not in done.out
     comments = reconvene("comments", "job-1", "--json").object["comments"]
     assert isinstance(comments, list)
     (comment,) = comments

@@ -685,7 +685,8 @@ def test_a_whole_run_with_feedback_at_every_stop_closes_every_remark_in_the_ledg
     assert by_id["FB-003"].status in ("declined", "reflected")
     assert {answer.how for answer in by_id["FB-003"].answers if answer.agent in SPECIALISTS} == {"declined"}
     last = number  # said at the very last review: only the deliverable after it could take it up
-    assert [entry.id for entry in book.open_remarks() if entry.number < last] == []
+    left = {entry.status for entry in book.open_remarks() if entry.number < last}
+    assert left <= {"claimed"}, "what no figure proves, the person settles; nothing is left undelivered or unanswered"
     rows = run.metadata["checkpoints"]
     assert rows["phase_2"][0]["significance"] == "major"
     assert rows["phase_2"][0]["user_decision"] == "run another round"

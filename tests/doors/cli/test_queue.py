@@ -168,7 +168,7 @@ def test_remarks_are_welcome_in_the_queue_and_there_is_nothing_to_pause(reconven
     done = reconvene("pause", "split-1.p1")
     assert (done.code, "is queued" in done.out) == (3, True)
     reconvene("queue", "run")
-    delivered = reconvene("ledger", "split-1.p1").out
+    delivered = reconvene("ledger", "split-1.p1", "--details").out
     assert "delivered to worker" in delivered
 
 

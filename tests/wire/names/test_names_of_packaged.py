@@ -25,6 +25,7 @@ _OF_KITS = {("prompts/todo.md", "item.id"), ("prompts/todo.md", "item.index"), (
 _PROSE = {
     ("prompts/steps/find.md", "inputs.spec"),
     ("prompts/steps/final.md", "inputs.spec"),
+    ("prompts/steps/work_in.md", "inputs.spec"),
     ("templates/specialist.md.j2", "inputs.resources"),
 }
 

@@ -173,9 +173,10 @@ def _stands(place: Place, was: Figure, now: Figure, subject: set[str], tongue: t
     paired = any(_same(one, was) for each in corrections_in(text) for one in figures_in(each.was_text))
     if not (said or spelled) or (paired and _says(text, now)):
         return False
-    about = bool(set(content(f"{place.around} {text}", tongue)) & subject)
-    fits = any(one.unit == was.unit or not one.unit or not was.unit for one in said)
-    return about or fits
+    fits = any(one.unit == was.unit or not was.unit for one in said)
+    if said and not fits and _says(text, now):  # a number of something else beside the new value
+        return False
+    return fits or bool(set(content(f"{place.around} {text}", tongue)) & subject)
 
 
 def _rest(remark: Asked, pairs: Sequence[_Pair], places: Sequence[Place], tongue: tongues.Tongue) -> str:

@@ -95,8 +95,8 @@ class SimulatedAgents:
 
 
 def _check_call(world: World, assignment: Assignment) -> None:
-    """Against the log as it is on disk: what is on record is not made again, and what was said before the step began is
-    shown to its agents."""
+    """Against the log as it is on disk: what is on record is not made again, and what was said before the step began,
+    and not taken back since, is shown to its agents."""
     serial, step, _ = parse_task(assignment.task)
     said: dict[int, str] = {}
     shown: dict[int, str] = {}
@@ -106,6 +106,7 @@ def _check_call(world: World, assignment: Assignment) -> None:
                 said[event.number] = event.text
             case RemarkWithdrawn():
                 said.pop(event.number, None)
+                shown.pop(event.number, None)
             case StepStarted() if (event.serial, event.step) == (serial, step):
                 shown = dict(said)
             case AttemptEnded(verdict="accepted") if event.task == assignment.task:
