@@ -33,6 +33,7 @@ _RATING = re.compile(
 _SEVERITY_KEYS = ("severity", "priority", "schweregrad", "schwere")
 _STATE_KEYS = re.compile(r"status|state|stand|reviewer|outcome|result|now|verdict|my (?:view|answer)|response")
 _OTHERS_KEYS = re.compile(r"engineer|author|before|claim|proposal")
+_ABOUT_IT = re.compile(r"gap|severity|priority|where|location|impact|suggest|fix|why|status|state|schwere|section")
 _META = ("section", "where", "location", "impact", *_SEVERITY_KEYS)
 _TOLD = re.compile(
     r"concern|issue|problem|description|finding|summary|details?|text|title|what|topic|remark|comment|mangel|punkt"
@@ -181,11 +182,12 @@ class Issues:
 
     def takes(self, block: Block) -> bool:
         """Whether a paragraph still belongs to the issue above: indented below it, a field, or in its own section."""
-        return self._under_heading or block.indent > 0
+        pair = _field(block.text)
+        return self._under_heading or block.indent > 0 or bool(pair and _ABOUT_IT.match(pair[0]))
 
     def more(self, block: Block) -> None:
         issue = self._made[self._current]
-        pair = md.field(re.sub(r"(?<!\*)\*(?!\*)", "", block.text))
+        pair = _field(block.text)
         if pair and pair[0] in _SEVERITY_KEYS:
             issue = issue._replace(severity=severity_named(pair[1]) or issue.severity)
         elif pair and pair[0] in ("gap", "lücke", "raised on"):
@@ -228,6 +230,11 @@ class Issues:
             else:
                 self._owners.update(dict.fromkeys(waiting, mark[0].upper()))
                 waiting = []
+
+
+def _field(text: str) -> tuple[str, str] | None:
+    """`*Gap:* GAP-A-001`, in one star, too."""
+    return md.field(re.sub(r"(?<!\*)\*(?!\*)", "", text))
 
 
 def _only_ids(cell: str) -> bool:

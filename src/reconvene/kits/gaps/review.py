@@ -53,7 +53,6 @@ from reconvene.kits.gaps.verdicts import (
 from reconvene.kits.gaps.vocabulary import rating
 
 _APPROVAL = re.compile(r"review\b.{0,80}[-—–:(]\s*(?:approval|approved?)\b", re.IGNORECASE)
-_META_KEYS = re.compile(r"gap|severity|priority|where|location|impact|suggest|fix|why|status|state|schwere|section")
 _FINAL = re.compile(r"\bfinal\b|endgültig|abschließend", re.IGNORECASE)
 _SEVERAL = re.compile(r"[;,]\s+(?:and )?(?=[*_`]*GAP-)", re.IGNORECASE)
 _NOTE_KEYS = re.compile(r"note|comment|suggestion|remark|reason|why|concern")
@@ -244,7 +243,7 @@ class _Walk:
         if block.kind == "item" and self._issue_indent >= 0 and block.indent <= self._issue_indent:
             self.issues.close()
             self._issue_indent = -1
-        below = self.issues.going_on and (block.kind != "text" or self.issues.takes(block) or _is_meta(block))
+        below = self.issues.going_on and (block.kind != "text" or self.issues.takes(block))
         lead = self.issues.item(block, self._gap(), self._heads.severity, cues.issue_state(self._heads.title))
         if lead:
             self._issue_indent = block.indent if block.kind == "item" else -1
@@ -399,9 +398,3 @@ class _Walk:
         pair = md.field(tidy)
         opens = tidy.startswith(("**", "__")) or len(tidy.split()) <= 4
         return opinion(tidy) if (opens and not pair) or self._heads.kind in (OVERALL, VERDICT) else None
-
-
-def _is_meta(block: Block) -> bool:
-    """A field right below an issue that is about it: "*Gap:* GAP-A-001"."""
-    pair = md.field(re.sub(r"(?<!\*)\*(?!\*)", "", block.text))
-    return bool(pair) and pair is not None and _META_KEYS.match(pair[0]) is not None
