@@ -105,12 +105,16 @@ class Issues:
         """
         found = mentions(block.text, self._round)
         lead = bool(found) and found[0].lead
+        more = md.bare(block.more)  # the first line is its headline
         was = self._current
         for one in found:
             state = None if self._is_fresh(one.id) else one.state or (above if one.lead else None)
             rank = ITEM if one.lead else CITED
-            self._mention(one._replace(state=state or one.state), block.lines, gap, severity if lead else None, rank)
+            told = one._replace(state=state or one.state, text=one.text.removesuffix(more).rstrip() or one.text)
+            self._mention(told, block.lines, gap, severity if lead else None, rank)
         self._current = self._at[found[0].id] if lead else was
+        if lead and more and found[0].text.endswith(more) and found[0].text != more:
+            self.more(Block("text", more, block.start, block.end, indent=1))
         return lead
 
     def _mention(self, one: Mention, lines: str, gap: str, severity: Severity | None, rank: int) -> None:

@@ -238,6 +238,9 @@ class Heads:
         few = len(pair[1].split()) <= 3 and not gaps_in(pair[1]) if pair else len(title.split()) <= 6
         if not (listed and deeper and few) or (not pair and title[-1:] in tuple(".!?")):
             return None
+        gaps = self._about.lead(block.text)[0]
+        if (gaps or block.kind == "item") and not md.bare(block.text).endswith(":"):
+            return None  # an item with more below it says something itself
         kind = purpose(title, self._round)
         if kind == NEUTRAL or (pair and pair[1] and opinion(pair[1])):
             return None
@@ -246,7 +249,6 @@ class Heads:
             last += 1
         level = LOWEST if block.kind == "text" else LOWEST + 1 + block.indent
         rated = severity_named(title)
-        gaps = self._about.lead(block.text)[0]
         return Head(level, title, block.start, self._parts[last].end, kind, gaps, rated, block.indent)
 
     def _below(self, block: Block, title: Block) -> bool:
