@@ -223,6 +223,11 @@ def test_a_run_that_came_to_its_limit_can_be_taken_up_again(start: Start) -> Non
     run = start([solved(1, ONE), solved(2, TWO)], [approved(1, ONE), approved(2, TWO)], auto=True, max_rounds=1)
     assert (run.state.status, run.state.outcome) == ("failed", "MAX_ROUNDS")
     assert RULES[ONE] in run.file("specs/lockers_draft.md")
+    first = run.file("round_001/engineer.md")
     reopen(run.engine, run.run, "refine", by="ann")
     run.state = run.engine.drive_sync(run.run)
     assert run.rows[-1][0] == 2
+    assert run.file("round_001/engineer.md") == first, "what was written before stays as it was"
+    assert TWO in run.file("round_002/engineer.md")
+    assert "round 2" in run.prompts("reviewer")[-1]
+    assert {"round_002/reviewer.md", "round_002/summary.md"} <= set(run.files)

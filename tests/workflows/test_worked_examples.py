@@ -5,6 +5,7 @@ The matter of each run is that of the examples, because some gates ask whether a
 
 from __future__ import annotations
 
+import re
 import subprocess
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -41,6 +42,13 @@ def copied(work: Assignment) -> object:
     said = interpret(work, example(work))
     value = {"value": said.value} if said.has_value else {}
     files = {path: body.decode() for path, body in said.files.items()}
+    if known := re.findall(
+        r"^- (GAP-\S+): “(.*)” \((.*)\)$", work.prompt.partition("- Close with the section")[2], re.M
+    ):
+        listed = "".join(
+            f"- {gap}: {title} ({state})\n" for gap, title, state in known
+        )  # of this matter, not of that one
+        files = {path: f"{body.rstrip()}\n{listed}" for path, body in files.items()}
     if work.agent.name == "coder":  # whom the reviewers' example sends back: then something must have changed
         files |= {path: f"{body}# {work.task}\n" for path, body in files.items()}
     return {"text": said.text, "files": files, **value}

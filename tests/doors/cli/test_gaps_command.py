@@ -29,6 +29,7 @@ phases:
         - {label: Continue, then: continue}
         - {label: Narrow, set: {gaps.orders.scope: blocking}, then: continue}
         - {label: Redo, undo: true, then: again, fields: [{id: reason, type: text, into: gaps.orders.redo.reason}]}
+        - {label: Change the list, fields: [{id: list, required: true, into: gaps.orders.list}], then: {goto: current}}
         - {label: Stop, then: {end: done}}
 """
 
@@ -250,3 +251,59 @@ def test_comparing_tries_tells_what_each_did_to_the_gaps(reconvene: Command, clo
     assert [line.split()[2] for line in facts] == ["1:", "1:"]
     assert "  - reason: too thin\n" in told
     assert "-Retry, somehow.\n+Retry twice, then tell the person.\n" in told
+
+
+def listed(reconvene: Command, run: str) -> dict[str, tuple[object, ...]]:
+    shown = reconvene("gaps", run, "--json").object["gaps"]
+    return {one["id"]: (one["severity"], one["blocking"], one["state"]) for one in shown}  # type: ignore[attr-defined]
+
+
+def test_the_list_is_edited_where_the_run_stops_and_the_same_stop_is_there_again(
+    reconvene: Command, folder: Path, closing: str
+) -> None:
+    (folder / "more.txt").write_text("block GAP-FLOW-003 by GAP-FLOW-001\nadd HIGH blocking: Who pays?\n")
+    calls = (folder / "e").read_text()
+    done = reconvene(
+        "gaps", closing, "--edit", "rate GAP-FLOW-003 CRITICAL", "--edit", "@more.txt", "--edit",
+        "reopen GAP-FLOW-002: it counts the wrong thing", "--edit", "blocking GAP-FLOW-001 no", "--by", "Ada",
+    )  # fmt: skip
+    assert done.code == 3, done.err
+    assert "Change the list" in done.out, "the stop is shown again"
+    assert listed(reconvene, closing) == {
+        "GAP-FLOW-003": ("CRITICAL", False, "open"),
+        "GAP-FLOW-001": ("HIGH", False, "resolved"),
+        "GAP-FLOW-002": ("MEDIUM", False, "open"),
+        "GAP-SPEC-001": ("HIGH", True, "open"),
+    }
+    assert (folder / "e").read_text() == calls, "nobody worked for it"
+    more = reconvene("gaps", closing, "--edit", "unblock GAP-FLOW-003", "--edit", "defer GAP-FLOW-003", "--edit",
+                     "split GAP-SPEC-001 into: Who pays for parcels? | Who pays for boxes?", "--edit",
+                     "drop GAP-FLOW-002: it is none")  # fmt: skip
+    assert more.code == 3, more.err
+    states = {name: state for name, (_, _, state) in listed(reconvene, closing).items()}
+    assert (states["GAP-FLOW-003"], states["GAP-SPEC-001"], states["GAP-FLOW-002"]) == ("deferred", "split", "dropped")
+    parts = sorted(name for name in states if name.startswith("GAP-SPEC-") and states[name] == "open")
+    assert reconvene("gaps", closing, "--edit", f"merge {parts[1]} into {parts[0]}").code == 3
+    assert listed(reconvene, closing)[parts[1]][2] == "merged"
+    assert "Ada" in reconvene("gaps", closing, "GAP-FLOW-003").out
+
+
+def test_an_edit_with_a_line_that_does_not_fit_changes_nothing_and_says_what_fits(
+    reconvene: Command, closing: str
+) -> None:
+    before = reconvene("log").out
+    done = reconvene("gaps", closing, "--edit", "rate GAP-FLOW-003 HIGH", "--edit", "rate GAP-FLAW-003 HIGH")
+    assert done.code == 64
+    assert "nothing was changed" in done.err
+    assert "GAP-FLAW-003 is not a known gap; did you mean GAP-FLOW-003?" in done.err
+    assert "rate GAP-A-001 HIGH" in done.err
+    assert reconvene("gaps", closing, "--edit", "burn it all").code == 64
+    assert reconvene("gaps", closing, "--edit", " ").code == 64
+    assert reconvene("log").out == before
+
+
+def test_where_a_run_does_not_stop_the_list_is_not_edited(reconvene: Command, closing: str) -> None:
+    reconvene("decide", closing, "--latest", "--option", "Stop")
+    done = reconvene("gaps", closing, "--edit", "rate GAP-FLOW-003 HIGH")
+    assert done.code == 64
+    assert "the list is edited where a run stops" in done.err

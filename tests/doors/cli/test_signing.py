@@ -331,7 +331,7 @@ def test_a_name_that_is_only_claimed_is_told_apart_from_one_that_is_proved(folde
     entries = reconvene("ledger", RUN, "--json").object["remarks"]
     assert isinstance(entries, list)
     assert [(one["user"], one["proved"]) for one in entries] == [(user(), False), (user(), True)]
-    for words in (["show", RUN], ["ledger", RUN]):
+    for words in (["show", RUN], ["ledger", RUN, "--details"]):
         assert reconvene(*words).out.count(f"Ada [claimed by {user()}]") == (2 if words[0] == "show" else 1)
 
 

@@ -305,7 +305,7 @@ def test_each_role_may_do_so_much(made: Ground, client: TestClient) -> None:
             path = PREFIX + one.path.format(run=run, id="FB-001", digest="x", name="x")
             body = {"option": "Stop", "who": ["x"], "at": 1, "position": 1, "workflow": "x", "text": "x", "fields": {}}
             body |= {"name": "eve"} if one.name == "add_person" else {}
-            body |= {"role": "viewer", "path": "x"}
+            body |= {"role": "viewer", "path": "x", "edit": ["x"]}
             wanted = one.body.__struct_fields__ if one.body is not None else ()
             sent = {name: value for name, value in body.items() if name in wanted}
             if one.name in ("remark",):

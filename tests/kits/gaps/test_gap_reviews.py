@@ -322,9 +322,15 @@ def test_a_small_issue_or_one_of_an_earlier_round_takes_no_approval_back(name: s
     assert states(value)["GAP-FLOW-001"] == "resolved"
 
 
-def test_what_stands_below_a_verdict_is_its_note():
-    text = review({"GAP-FLOW-001": "NEEDS REVISION"}).replace(
-        "**NEEDS REVISION**", "**NEEDS REVISION**\n   - Proposed Solution: nobody reads the record"
-    )
+@pytest.mark.parametrize("title", ["as read", "Disputed findings", "New issues"])
+def test_what_stands_below_a_verdict_is_its_note(title: str):
+    text = review({"GAP-FLOW-001": "NEEDS REVISION"}).replace("as read", title)
+    text = text.replace("**NEEDS REVISION**", "**NEEDS REVISION**\n   - Proposed Solution: nobody reads the record")
     value = played(begun(), 1, proposals(solution("GAP-FLOW-001")), text)
     assert gap(value, "GAP-FLOW-001")["note"] == "Proposed Solution: nobody reads the record"
+
+
+def test_an_issue_over_several_lines_has_its_first_line_as_its_headline():
+    text = "## Review\n\n### Issues\n- **ISSUE-R1-001** (HIGH) GAP-FLOW-001: The wrong test\n  A count says nothing.\n"
+    (found,) = review_in(text, 1).issues
+    assert (found.title, found.text) == ("The wrong test", "The wrong test. A count says nothing.")

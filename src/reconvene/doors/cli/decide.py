@@ -103,7 +103,7 @@ def decide(
         try:
             decision = _decision(call, engine, found, option, fields, remarks, at, latest, bindings)
             _note_branch(engine, found)
-            return _submit(call._replace(deciding=True), engine, found, decision, drive=not no_drive)
+            return submit(call._replace(deciding=True), engine, found, decision, drive=not no_drive)
         except Repeated as error:
             return _tell_repeated(call, engine, found, error)
         except Refused as error:
@@ -239,7 +239,7 @@ def _tell_repeated(call: Call, engine: Engine, run: str, error: Repeated) -> int
     return EXIT_CODES[summary.status]
 
 
-def _submit(call: Call, engine: Engine, run: str, command: Command, *, drive: bool = False) -> int:
+def submit(call: Call, engine: Engine, run: str, command: Command, *, drive: bool = False) -> int:
     """On disk before anything is loaded that only driving on needs."""
     before = engine.log.head(run)
     state = engine.submit(run, command, driving=drive, once=True)
@@ -287,7 +287,7 @@ def pause(call: Call, run: str | None, now: bool) -> int:
     """Pause RUN: agents at work finish and are recorded, nothing new starts. `resume` goes on."""
     from reconvene.core.facts.commands import Pause
 
-    return _submit(call, *open_to_change(call, run), Pause(by=call.by, door=DOOR, now=now))
+    return submit(call, *open_to_change(call, run), Pause(by=call.by, door=DOOR, now=now))
 
 
 @command()
@@ -299,7 +299,7 @@ def abort(call: Call, run: str, feedback: tuple[str, ...]) -> int:
     from reconvene.core.facts.commands import Abort
 
     engine, found = open_to_change(call, run)
-    return _submit(call, engine, found, Abort(call.by, DOOR, remarks_in(engine, found, feedback)))
+    return submit(call, engine, found, Abort(call.by, DOOR, remarks_in(engine, found, feedback)))
 
 
 @command()
@@ -342,7 +342,7 @@ def rollback(
         typed = [*words, *(["--at", at] if at else []), *(["--latest"] if latest else [])]
         told = require_word(call, again(session.state, session.book, Again(), undo=True), typed, given=run_again)
         undo = structs.replace(undo, told=told)
-        return _submit(call._replace(deciding=True), engine, found, undo, drive=not no_drive)
+        return submit(call._replace(deciding=True), engine, found, undo, drive=not no_drive)
     except Refused as error:
         more = ["--run-again"] if run_again else []
         raise with_way_on(call, engine, found, error, "", [*words, *more]) from None

@@ -132,6 +132,13 @@ class Screen:
         for line in lines:
             self._indented(line)
 
+    def has_menu(self, checkpoint: Checkpoint) -> bool:
+        """Where a stop may ask questions, its menu has one form in all rounds, also in those where it asks none."""
+        session = self._engine.session(self._run)
+        node = session.book.nodes.get(session.state.world.top.phase)
+        point = node.phase.checkpoint if node else None
+        return bool(checkpoint.fields or (point and point.fields and not checkpoint.attention))
+
     def menu(self, menu: Menu, checkpoint: Checkpoint) -> None:
         """Questions with their answers, then what else can be done."""
         self._console.print()

@@ -1,15 +1,16 @@
-"""`gaps`: the gaps that a run follows, how they converge, and the life of one. Only reads."""
+"""`gaps`: the gaps that a run follows, how they converge, the life of one; and the list, edited by a person."""
 
 from __future__ import annotations
 
 import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from reconvene.doors.cli.common import COUNT, Call, command, open_run, put, put_json, put_table, say
+from reconvene.doors.cli.common import BY, COUNT, DOOR, Call, command, open_run, put, put_json, put_table, say
 from reconvene.doors.cli.text import nearest, one_line, screen_width, table
 from reconvene.errors import UserError
 
@@ -28,6 +29,7 @@ Examples:
   reconvene gaps spec-refinement-1
   reconvene gaps spec-refinement-1 --open --severity HIGH,CRITICAL
   reconvene gaps spec-refinement-1 GAP-FLOW-001        # the life of one gap
+  reconvene gaps spec-refinement-1 --edit "rate GAP-FLOW-001 LOW" --edit "add HIGH blocking: who pays?"
 """)
 @click.argument("run", required=False)
 @click.argument("gap", required=False)
@@ -47,6 +49,15 @@ Examples:
 @click.option(
     "--at", "place", default="", metavar="PLACE", help="Which gaps, where the run follows some in several places."
 )
+@click.option(
+    "--edit",
+    "edits",
+    multiple=True,
+    metavar="LINE",
+    help="Change the list, where the run stops: rate, add, drop, merge, split, defer, block, unblock, blocking, reopen."
+    " May be repeated; @FILE reads lines from a file.",
+)
+@BY
 def gaps(
     call: Call,
     run: str | None,
@@ -57,12 +68,21 @@ def gaps(
     blocking: bool,
     raised_in: int | None,
     place: str,
+    edits: tuple[str, ...],
 ) -> int:
     """The gaps of RUN: how grave, in which state, raised by whom, and how the rounds converge.
 
     With GAP, the life of one: its states round by round, issues, conflicts, decisions, what it was split into or merged
     with. A gap marked ! is blocking.
+
+    With --edit the list is changed, wherever the run stops, and the same stop is there again. Each line is one change:
+    "rate GAP-A-001 HIGH", "add HIGH blocking: what is missing", "drop GAP-A-001: why it is no gap",
+    "merge GAP-A-002 into GAP-A-001", "split GAP-A-001 into: first question | second question", "defer GAP-A-001",
+    "block GAP-A-002 by GAP-A-001", "unblock GAP-A-002 from GAP-A-001", "blocking GAP-A-001 no",
+    "reopen GAP-A-001: why". Where one line does not fit, nothing is changed.
     """
+    if edits:
+        return _edit(call, run, edits)
     from reconvene.app.kit_views import tracked
     from reconvene.kits.gaps.lives import Choice
     from reconvene.kits.gaps.records import opened
@@ -84,6 +104,23 @@ def gaps(
     else:
         _put_gaps(call, found, book, choice)
     return 0
+
+
+def _edit(call: Call, run: str | None, edits: tuple[str, ...]) -> int:
+    from reconvene.core.facts.commands import AnswerCheckpoint
+    from reconvene.core.person.permitted import require_role
+    from reconvene.doors.cli.accepting import open_to_change
+    from reconvene.doors.cli.decide import submit
+    from reconvene.doors.cli.typed_values import read_text
+    from reconvene.doors.shared.edited_list import edit_of
+
+    engine, found = open_to_change(call, run)
+    require_role(engine.actor, "decider", "to change the list of gaps")
+    lines = [read_text("edit", Path(line[1:])) if line.startswith("@") else line for line in edits]
+    edit = edit_of(engine, found, lines)
+    point = edit.point
+    decision = AnswerCheckpoint(point.id, edit.option, edit.fields, (), point.digest, call.by, DOOR)
+    return submit(call, engine, found, decision, drive=True)
 
 
 def _life(book: Book, run: str, name: str) -> Life:

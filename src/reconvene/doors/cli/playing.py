@@ -66,8 +66,9 @@ def introduce(call: Call, played: Recording, given: tuple[str, ...], *, wait: bo
 
         stops = len(played.case.answers)
         say(
-            f"The run stops and asks you, about {stops} time{'s' * (stops != 1)}. The arrow keys choose, Enter takes "
-            "what is marked. Leave at any stop with “Pause here” or Ctrl-C: what was done is on record. This goes on:\n"
+            f"The run stops and asks you, about {stops} time{'s' * (stops != 1)}. The arrow keys choose, and Enter "
+            "takes what is marked; where choices have numbers, type one. Leave at any stop with “Pause here” or "
+            "Ctrl-C: what was done is on record. This goes on:\n"
             f"  {call.command('resume')}\n"
         )
         ask_text("Press Enter to begin")

@@ -214,7 +214,7 @@ class _Sitting:
         if checkpoint.feedback:
             return example + len(wrapped(checkpoint.feedback).split("\n")) + 4
         shown = sum(option.offered for option in checkpoint.options)
-        if checkpoint.fields:
+        if self._screen.has_menu(checkpoint):
             return example + shown + len(checkpoint.fields) + 6
         return example + shown + len(self._extras(checkpoint)) + 4
 
@@ -233,7 +233,7 @@ class _Sitting:
         import questionary
 
         options, extra = checkpoint.options, self._extras(checkpoint)
-        if checkpoint.fields:
+        if self._screen.has_menu(checkpoint):
             return self._choose_in_menu(checkpoint, extra)
         choices = [as_choice(index, option) for index, option in enumerate(options) if option.offered]
         listed = [*choices, questionary.Separator(), *(questionary.Choice(title, value) for value, title in extra)]
@@ -347,7 +347,8 @@ class _Sitting:
             if not typed.strip():
                 if still_open:
                     return still_open
-                self._screen.line(f"everything is answered; choose one of: {menu.left}", "yellow")
+                answered = "everything is answered; " if checkpoint.fields else ""
+                self._screen.line(f"{answered}choose one of: {menu.left}", "yellow")
                 continue
             entry = find(menu, typed)
             if isinstance(entry, str):

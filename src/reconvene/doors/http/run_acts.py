@@ -1,4 +1,5 @@
-"""What a person does to a run beside deciding: pause, resume, abort, plan anew, reopen, fork; its place in the queue.
+"""What a person does to a run beside deciding: pause, resume, abort, plan anew, reopen, fork; its place in the
+queue, its list of gaps.
 
 As in `acts`: each says which role it takes, and nothing is parsed or drawn here.
 """
@@ -13,12 +14,14 @@ from reconvene.core.facts import commands as c
 from reconvene.doors.http.acts import Said, all_said, require_run, require_told
 from reconvene.doors.http.refusals import Missing, WrongField
 from reconvene.doors.http.service import recorded
+from reconvene.doors.shared.edited_list import edit_of
 from reconvene.doors.shared.handing_over import require_deciders
-from reconvene.errors import UserError
+from reconvene.errors import Refused, UserError
 
 if TYPE_CHECKING:
     from reconvene.app.engine import Engine
     from reconvene.app.views.read_model import Run
+    from reconvene.core.facts.state import RunState
     from reconvene.doors.http.callers import Caller
     from reconvene.doors.http.service import Service
 
@@ -176,3 +179,22 @@ async def take_allowance_back(service: Service, caller: Caller, run: str, id: st
     """A call of a tool is asked about again."""
     caller.require("decider", "to change what is asked about")
     return await _submitted(service, caller, run, c.DisallowTool(id, caller.name, caller.door))
+
+
+async def edit_list(service: Service, caller: Caller, run: str, lines: Sequence[str]) -> RunState:
+    """The list of gaps, changed as it is now; nothing is where one line does not fit."""
+    caller.require("decider", "to change the list of gaps")
+
+    def work(engine: Engine) -> RunState:
+        require_run(engine, run)
+        try:
+            edit = edit_of(engine, run, lines)
+        except Refused:
+            raise
+        except UserError as error:
+            raise WrongField("edit", error.message, hint=error.hint) from None
+        point = edit.point
+        command = c.AnswerCheckpoint(point.id, edit.option, edit.fields, (), point.digest, caller.name, caller.door)
+        return recorded(engine, caller, run, command, once=True)
+
+    return await service.change(run, work)

@@ -68,6 +68,11 @@ async def _decided(asked: Asked, work: Awaitable[RunState]) -> object:
     return await _standing(asked, **more)
 
 
+async def edit_list(asked: Asked) -> object:
+    body = await asked.body(record_bodies.ListEditBody)
+    return await _decided(asked, run_acts.edit_list(asked.service, asked.caller, asked.run, body.edit))
+
+
 async def roll_back(asked: Asked) -> object:
     body = await asked.body(bodies.RollbackBody)
     await acts.roll_back(

@@ -33,5 +33,11 @@ class KeptAside(Struct, frozen=True):
     kept_aside: tuple[str, ...]
 
 
+class ListEditBody(Body, frozen=True):
+    """One change of the list of gaps each, such as "rate GAP-A-001 LOW"."""
+
+    edit: Annotated[tuple[Annotated[str, Meta(max_length=4_000)], ...], Meta(min_length=1, max_length=200)]
+
+
 class TakeBody(Body, frozen=True):
     path: Annotated[str, Meta(min_length=1, max_length=2_000)]

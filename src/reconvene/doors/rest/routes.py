@@ -133,6 +133,8 @@ OPERATIONS: tuple[Op, ...] = (
        Run, refuses=(404,)),
     Op("GET", f"{_RUN}/gaps", "gaps", "record", "The gaps that a run follows, and how they converge.", looking.gaps,
        dict, refuses=(404,)),
+    Op("POST", f"{_RUN}/gaps", "edit_gaps", "record", "Change the list of gaps, where the run stops.",
+       changing.edit_list, Run, body=record_bodies.ListEditBody, once=_DONE, refuses=(404,)),
     Op("GET", f"{_RUN}/views", "views", "record", "What kits of the workflow show.", looking.views, bodies.Views,
        refuses=(404,)),
     Op("GET", f"{_RUN}/views/{{view}}", "view", "record", "One of these views, as rows.", looking.view,

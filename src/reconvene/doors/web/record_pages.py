@@ -10,13 +10,15 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
-from reconvene.app import file_comments, kit_views, measures, record, run_queue
+from reconvene.app import file_comments, kit_views, measures, queries, record, run_queue
 from reconvene.app.views.projections import whole_talk
 from reconvene.doors.http import acts, run_acts
 from reconvene.doors.http.refusals import Missing
+from reconvene.doors.shared.edited_list import may_edit
 from reconvene.doors.web.drawing import page
 from reconvene.doors.web.drawn_charts import stacked
 from reconvene.doors.web.run_drawing import TAGS, around, caller_of, drawn, number
+from reconvene.kits.gaps.editing import FORMS
 from reconvene.kits.gaps.lives import Choice, bars, chosen, find, life_of
 from reconvene.kits.gaps.records import opened
 from reconvene.kits.gaps.vocabulary import ORDER
@@ -68,17 +70,29 @@ def routes(service: Service) -> list[Route]:
             places = tuple(one.where for one in kit_views.kept_by(engine, run, "gaps"))
             return kit_views.tracked(engine, run, "gaps", place or (places[0] if places else "")), places
 
-        frame, (kept, places) = await service.do(lambda engine: (around(engine, run), held(engine)))
+        def stop(engine: Engine) -> bool:
+            return may_edit(queries.standing(engine, run).checkpoint)
+
+        frame, (kept, places), editable = await service.do(
+            lambda engine: (around(engine, run), held(engine), stop(engine))
+        )
         book = opened(kept.value)
         rows = chosen(book, Choice(frozenset(), frozenset(), False, None, only_open))
         chart = stacked([(one.label, one.counts) for one in bars(book)], ORDER)
         one = find(book, gap) if gap else None
         if gap and one is None:
             raise Missing(f"{run} knows no gap {gap!r}.", hint=f"All of them: /runs/{run}/gaps")
+        edits = editable and caller_of(asks).may("decider")
         return drawn(
             asks, "runs/gaps.html", frame, "gaps", book=book, rows=rows, chart=chart, places=places, place=kept.where,
             only_open=only_open, life=life_of(book, one) if one else None, kept=kept.value is not None,
+            forms=tuple(FORMS.values()) if edits else (),
         )  # fmt: skip
+
+    async def edit_gaps(asks: Request) -> Response:
+        run, lines = asks.path_params["run"], str((await asks.form()).get("edit", "")).splitlines()
+        await run_acts.edit_list(service, caller_of(asks), run, lines)
+        return RedirectResponse(f"/runs/{quote(run)}/gaps", 303)
 
     async def comments(asks: Request) -> Response:
         run = asks.path_params["run"]
@@ -118,6 +132,7 @@ def routes(service: Service) -> list[Route]:
         Route("/runs/{run}/ledger", ledger),
         Route("/runs/{run}/ledger/{remark}", rule_on, methods=["POST"]),
         Route("/runs/{run}/gaps", gaps),
+        Route("/runs/{run}/gaps", edit_gaps, methods=["POST"]),
         Route("/runs/{run}/comments", comments),
         Route("/runs/{run}/events", events),
         Route("/queue", queue),

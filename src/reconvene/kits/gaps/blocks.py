@@ -1,13 +1,14 @@
 """A text as blocks: headings, list items, rows of tables and paragraphs, each with its lines and its place.
 
-Fences and quotes are citations: nothing in them is a block. A line that is all bold is a heading below all others. It
-must not know gaps.
+Fences and quotes are citations: nothing in them is a block, and what is struck through is not said. A line that is all
+bold, or that names a list below it, is a heading below all others. It must not know gaps.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from itertools import groupby
 from typing import Literal, NamedTuple
 
 from reconvene.kits.gaps import markdown as md
@@ -15,6 +16,7 @@ from reconvene.kits.gaps import markdown as md
 _UNDERLINE = re.compile(r"[ ]{0,3}(={3,}|-{3,})[ \t]*$")
 _BOLD_LINE = re.compile(r"[ ]{0,3}(?:\*\*|__)(?!\s)([^*_].{0,118}?)(?:\*\*|__)[ \t]*:?[ \t]*$")
 _OPENS = re.compile(r"[ \t]*(?:\*\*|__)\S")
+_KEY = re.compile(r"[ \t]*[\w-]+(?: [\w-]+)?:(?:[ \t]+\S|[ \t]*$)")
 _TAG = re.compile(r"</?(?:details|div|span|p|br|b|i|strong|em|center|sub|sup|hr)\b[^<>]{0,200}/?>", re.IGNORECASE)
 BOLD, LOWEST = 7, 8  # levels of lines that are all bold: with an id in them, and others
 
@@ -35,15 +37,20 @@ class Block(NamedTuple):
         return md.span(self.start, self.end)
 
 
-def told(text: str) -> list[md.Line]:
-    """The lines, with quotes as citations, and underlined headings as headings with a sign."""
+def told(text: str, own: re.Pattern[str] | None = None) -> list[md.Line]:
+    """The lines, with quotes as citations, and underlined headings as headings with a sign.
+
+    `own`: what cannot have been said before. A quote that holds it is no citation, but a way to set something apart.
+    """
     lines = [line if line.code else line._replace(text=_untagged(line.text)) for line in md.read(text)]
     said = [line for line in lines if line.text.strip() and not line.code]
-    whole = bool(said) and all(line.text.lstrip().startswith(">") for line in said)  # a quote of everything is none
+    whole = bool(said) and all(_is_quote(line) for line in said)  # a quote of everything is none
+    kept = {line.number for line in lines} if whole else _set_apart(lines, own)
     made: list[md.Line] = []
     for at, line in enumerate(lines):
-        if line.text.lstrip().startswith(">") and not line.code:
-            line = line._replace(text=re.sub(r"^[ \t]*>[ ]?", "", line.text)) if whole else line._replace(code=True)
+        if _is_quote(line):
+            spoken = line.number in kept
+            line = line._replace(text=re.sub(r"^[ \t]*>[ ]?", "", line.text)) if spoken else line._replace(code=True)
         made.append(line)
         under = _UNDERLINE.match(line.text) if not line.code and at else None
         if under and _can_be_title(made, at - 1):
@@ -53,10 +60,27 @@ def told(text: str) -> list[md.Line]:
     return made
 
 
+def _is_quote(line: md.Line) -> bool:
+    return not line.code and line.text.lstrip().startswith(">")
+
+
+def _set_apart(lines: list[md.Line], own: re.Pattern[str] | None) -> set[int]:
+    """Numbers of the lines of quotes that are none."""
+    kept: set[int] = set()
+    for quoted, group in groupby(lines, key=_is_quote) if own else ():
+        run = list(group)
+        if quoted and any(own.search(line.text) for line in run if own):
+            kept.update(line.number for line in run)
+    return kept
+
+
 def _untagged(text: str) -> str:
-    """Without HTML that only folds or groups; what is always seen of a folded part is its heading."""
+    """Without what is struck, and HTML that only folds or groups; what is seen of a folded part is its heading."""
+    if "~~" in text:
+        text = re.sub(r"~~[^~]{1,300}~~", "", text)
     if "<" not in text:
         return text
+    text = re.sub(r"<br ?/?>", " ⏎ ", text, flags=re.IGNORECASE) if text.lstrip().startswith("|") else text
     return _TAG.sub("", re.sub(r"</?summary[^>]*>", "**", text, flags=re.IGNORECASE))
 
 
@@ -79,7 +103,7 @@ def blocks(lines: Iterable[md.Line]) -> list[Block]:
         block = _block(line, rows)
         if block is None:
             continue
-        joins = running and block.kind == "text" and not _OPENS.match(line.text) and not md.field_like(line.text)
+        joins = running and block.kind == "text" and not _OPENS.match(line.text) and not _is_field(line.text, made[-1])
         if joins and made[-1].kind in ("text", "item"):
             text, more = f"{made[-1].text} {line.text.strip()}", f"{made[-1].more} {line.text.strip()}".strip()
             made[-1] = made[-1]._replace(text=text, end=line.number, more=more)
@@ -88,6 +112,11 @@ def blocks(lines: Iterable[md.Line]) -> list[Block]:
         runs_on = not line.text.endswith("  ") and not (made[-1].kind == "text" and all_bold(line.text))
         running = made[-1].kind in ("text", "item") and runs_on
     return made
+
+
+def _is_field(text: str, above: Block) -> bool:
+    """A key and its value on a line of its own. One in lower case is a key where the line above has one, too."""
+    return md.field_like(text) or bool(_KEY.match(text) and _KEY.match(above.text))
 
 
 def _block(line: md.Line, rows: dict[int, md.Row]) -> Block | None:

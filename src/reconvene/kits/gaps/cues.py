@@ -6,40 +6,46 @@ What is only in the words' mood is never certain. It must not know documents.
 from __future__ import annotations
 
 import re
-from typing import Literal, NamedTuple
+from typing import Literal
 
-from reconvene.kits.gaps.gap_ids import GAP, ISSUE, gaps_in, issue_named
+from reconvene.kits.gaps.gap_ids import GAP, ISSUE, gaps_in
 from reconvene.kits.gaps.markdown import bare
 from reconvene.kits.gaps.verdicts import Opinion, opinion
 from reconvene.kits.gaps.vocabulary import Severity, severity_named
 
 IssueSaid = Literal["open", "resolved"]
-_SENTENCES = re.compile(r"(?<=[.!?])[\"”’)*_]*\s+|(?<=[.!?]\*\*)\s+|;\s+")
-_QUOTED = re.compile(r"“[^”]{0,300}”|\"[^\"]{0,300}\"|„[^“”]{0,300}[“”]|`[^`]{0,300}`")
+_SENTENCES = re.compile(r"(?<=[.!?])[\"”’)*_]*\s+|(?<=[.!?]\*\*)\s+|;\s+|\s*⏎\s*")
+QUOTED = re.compile(r"“[^”]{0,300}”|\"[^\"]{0,300}\"|„[^“”]{0,300}[“”]|`[^`]{0,300}`")
 PAST = re.compile(
     r"\b(?:previous(?:ly)?|prior|last (?:round|time)|earlier|former(?:ly)?|old|had (?:been )?|used to|vorher\w*|zuvor"
-    r"|letzte\w* runde|damals|round[ -]?\d+ verdict|in round \d+|at the time)\b",
+    r"|first impression|initial(?:ly)?|preliminary|provisional|letzte\w* runde|damals|round[ -]?\d+ verdict"
+    r"|in round \d+|at the time)\b",
     re.IGNORECASE,
 )
 _IN_ROUND = re.compile(r"\b(?:round|runde|r)[ -]?(\d{1,3})\b", re.IGNORECASE)
 _STILL = re.compile(
     r"\b(?:still|remain\w*|stays?|keeps?|carried over|not (?:yet |been |fully |quite |really "
     r"|properly )*(?:resolved|fixed|addressed|closed|done|settled"
-    r"|answered|dealt|taken)|un(?:resolved|addressed|answered|fixed)|partial(?:ly)?|partly|only half"
-    r"|no change|ignored|reopen\w*|persists?|stands?|half"
+    r"|answered|dealt|taken|met|solved|ok)|un(?:resolved|addressed|answered|fixed)|partial(?:ly)?|partly|only half"
+    r"|no change|ignored|maintained|upheld|not (?:at all|touched|mentioned)|(?:is|are|was|were) not(?=\W*$)"
+    r"|reopen\w*|persists?|stands?|half"
     r"|(?:can|could|should|must|to|will|may) be (?:fixed|addressed|resolved|done|settled|answered)"
-    r"|noch offen|offen|nicht (?:erledigt|behoben|gelöst)|teilweise|open|isn['’]t|hasn['’]t|wasn['’]t"
+    r"|noch offen|offen|nicht (?:erledigt|behoben|gelöst)|teilweise|zum teil|weiterhin|open|isn['’]t|hasn['’]t"
+    r"|wasn['’]t"
     r"|again|pending)\b",
     re.IGNORECASE,
 )
 _SETTLED = re.compile(
-    r"\b(?:resolved|fixed|addressed|closed?|done|settled|answered|dealt with|taken care|taken up"
-    r"|taken in|gone|no longer applies|withdrawn?|withdraw|obsolete"
-    r"|moot|superseded|satisfied|verified|cleared|ok(?:ay)?|erledigt|behoben|gelöst|geschlossen|hinfällig|retired?|drop(?:ped)?|incorporated)\b|✅|✔|☑",
+    r"\b(?:resolved|fixed|addressed|closed?|done|settled|answered|dealt with|corrected|implemented|korrigiert"
+    r"|umgesetzt|taken care|taken up"
+    r"|taken in|gone|solved|met|no longer applies|withdrawn?|withdraw|obsolete"
+    r"|moot|superseded|satisfied|verified|cleared|ok(?:ay)?|erledigt|behoben|gelöst|geschlossen|hinfällig|retired?"
+    r"|drop(?:ped)?|incorporated)\b|✅|✔|☑",
     re.IGNORECASE,
 )
 _ALL = re.compile(
-    r"\b(?:all|both|each|every|everything|alle|beide|the (?:two|three|four|five|six|seven))\b"
+    r"\b(?:all|both|each|every|everything(?: else)?|alle|beide|the (?:rest|others?|remaining|two|three|four|five"
+    r"|six|seven))\b"
     r"(?:[ \w]{0,30}\b(?:proposals?|gaps?|resolutions?|solutions?|items?|of (?:them|these|the)"
     r"|sections?|vorschläge|lücken)\b)?",
     re.IGNORECASE,
@@ -79,7 +85,6 @@ _REFUSED = re.compile(
     r"\b(?:start over|a no from me|drop this|back to the drawing|wrong approach|do not build|withdraw it)\b",
     re.IGNORECASE,
 )
-_NEW_GAP = re.compile(r"\b(?:new|another|further|additional|separate) gap\b|\bneue lücke\b", re.IGNORECASE)
 _OTHERS = re.compile(
     r"\b(?:engineer|engineer['’]s|mediator|der engineer)\b[^.]{0,40}\b(?:lists?|raises?|introduces?"
     r"|opens?|adds?|names?|opened|raised|introduced|listed|nennt)\b",
@@ -95,7 +100,7 @@ def sentences(text: str) -> list[str]:
 
 def unquoted(text: str) -> str:
     """Without what is cited inside a line."""
-    return _QUOTED.sub(" … ", text)
+    return QUOTED.sub(" … ", text)
 
 
 def is_past(text: str, round: int) -> bool:
@@ -112,46 +117,6 @@ def issue_state(text: str) -> IssueSaid | None:
     if _STILL.search(said):
         return "open"
     return "resolved" if _SETTLED.search(text) else None
-
-
-class IssueReport(NamedTuple):
-    id: str
-    state: IssueSaid
-    gaps: tuple[str, ...]
-    severity: Severity | None
-    text: str
-
-
-def all_reports(block: str, round: int) -> list[IssueReport]:
-    """Of all sentences of a block; "that issue has been dealt with" speaks of the one named just before."""
-    made: list[IssueReport] = []
-    named = ""
-    for sentence in sentences(block):
-        meant = _THAT.match(sentence)
-        made += reports(f"{named}{sentence[meant.end() :]}" if meant and named else sentence, round)
-        named = next((one[0] for one in reversed(list(ISSUE.finditer(sentence)))), named if meant else "")
-    return made
-
-
-_THAT = re.compile(r"\W*(?:that|this|the) (?:issue|one|point|concern)\b|\W*it(?=\s+(?:is|has|was)\b)", re.IGNORECASE)
-
-
-def reports(sentence: str, round: int) -> list[IssueReport]:
-    """The issues whose state a sentence reports: "ISSUE-R2-001 and ISSUE-R2-002 are resolved"."""
-    text = unquoted(sentence)
-    found = list(ISSUE.finditer(text))
-    if not found or is_conditional(text):
-        return []
-    after = re.sub(r"\([^()]{0,200}\)", lambda inner: inner[0] if issue_state(inner[0]) else " ", text)
-    # The part of the sentence that speaks of them: from the first id on, else all of it.
-    first = ISSUE.search(after)
-    tail = after[first.start() :] if first else after
-    state = issue_state(ISSUE.sub("it", tail)) or issue_state(ISSUE.sub("it", after))
-    if state is None:
-        return []
-    beside = re.search(r"\(([^()]{3,200})\)", text[found[0].end() :])
-    told = bare(beside[1]) if beside else bare(sentence)
-    return [IssueReport(issue_named(one, round), state, tuple(gaps_in(text)), rated(text), told) for one in found]
 
 
 def is_conditional(text: str) -> bool:
@@ -280,30 +245,33 @@ def mood(text: str, round: int) -> Opinion | None:
     return Opinion("approved", why, pleased[0]) if pleased else None
 
 
-def new_gap(sentence: str) -> tuple[str, str] | None:
-    """(id, question) of a gap that a sentence opens: "This opens a new gap, GAP-FLOW-021: how is …?"."""
-    text = bare(unquoted(sentence))
-    said = _NEW_GAP.search(text)
-    ids = gaps_in(text)
-    if not said or not ids or _DENIED.search(text[: said.end()]) or _OTHERS.search(text):
-        return None
-    name = ids[-1] if len(ids) > 1 else ids[0]
-    _, _, after = text.upper().partition(name)
-    return name, text[len(text) - len(after) :].strip(" :,;()—–-")
+def denied(text: str) -> bool:
+    return _DENIED.search(text) is not None
 
 
 def opens_nothing(text: str) -> bool:
-    """ "None.", "No new gaps from my side", "Keine.", "n/a": nothing is raised there."""
+    """ "None.", "No new gaps from my side", "I see no new gaps here", "Keine.", "n/a": nothing is raised there."""
     said = re.sub(r"^[^\w]+", "", bare(text))
     first = (sentences(said) or [""])[0]
-    plain = re.match(
-        r"(?:(?:none|nothing|n/?a|nil|keine\w*|nichts|no|not applicable)\b|-)(?!\s+of\b)", first, re.IGNORECASE
-    )
-    return (
-        bool(plain)
-        and not gaps_in(first)
-        and (len(first.split()) <= 14 or bool(re.match(r"no (?:new |further )", first, re.IGNORECASE)))
-    ) or not said
+    if not said or (_NOTHING.match(first) and not _IS_SAID.search(first)):
+        return True
+    return bool(_NO_MORE.search(first)) and not gaps_in(first) and len(first.split()) <= 14
+
+
+_NOTHING = re.compile(
+    r"(?:none|nothing|nope|n/?a|nil|keine\w*|nichts|no|not applicable)(?=\s*(?:$|[.,;:!()—–-]))|-"
+    r"|(?:none|nothing|keine?\w*) (?:so far|from|to|new|needed|required|found|identified|at|in|that|weiter\w*"
+    r"|neue\w*|mehr)\b"
+    r"|no (?:new |further |other |additional |more |open )*(?:gaps?|issues?|concerns?|findings?|problems?"
+    r"|objections?)\b",
+    re.IGNORECASE,
+)
+_IS_SAID = re.compile(r"\bbut\b|\bexcept\b|\bapart from\b|\baber\b", re.IGNORECASE)
+_NO_MORE = re.compile(
+    r"\b(?:no|kein\w*) (?:new |further |other |additional |more |neue\w* |weitere\w* )*(?:gaps?|issues?|lücken?"
+    r"|einwände|mängel)\b",
+    re.IGNORECASE,
+)
 
 
 def of_another(text: str) -> bool:

@@ -15,7 +15,7 @@ from reconvene.kits.gaps.found import Found, item_of
 from reconvene.kits.gaps.gap_ids import gaps_in
 from reconvene.kits.gaps.gap_states import Ledger, Origin
 from reconvene.kits.gaps.markdown import clip
-from reconvene.kits.gaps.records import TITLE, Gap, is_open
+from reconvene.kits.gaps.records import TITLE, Gap, is_open, opened
 from reconvene.kits.gaps.vocabulary import severity_named
 
 PERSON = "person"
@@ -41,6 +41,12 @@ class Done(NamedTuple):
     title: str = ""
     decision: str = ""
     refused: str = ""
+
+
+def unfit(value: object, order: object) -> list[str]:
+    """Why lines would be refused, each told once, where the list is as this value has it. Changes nothing."""
+    ledger = Ledger(opened(value), 0)
+    return [done.refused for done in Editor(ledger, PERSON).all(order) if done.refused]
 
 
 def lines_of(order: object) -> list[str]:

@@ -40,7 +40,7 @@ NOTHING = re.compile(
     re.IGNORECASE,
 )
 _AFTER_ID = re.compile(r"[\s*_`\])]*(?:[:|—–-]+|→)?[\s*_`]*")
-_BEFORE_ID = re.compile(r"[\s*_`\[(]*")
+_BEFORE_ID = re.compile(r"[\s*_`\[(]*(?:(?:id|gap|gap id)\s*:[\s*_`\[(]*(?=[A-Z]+-))?", re.IGNORECASE)
 # "Part of" is said of much; only a split says that the parts replace the whole.
 _PARENT = re.compile(r"\b(?:split (?:of|from|off)|child of|sub-?gap of)\b[ :]*|\bparent: *", re.IGNORECASE)
 _PARENT_MARK = re.compile(r"[\s;,.([—–-]*\bparent: *GAP-[A-Z0-9.-]{1,60}[)\].]?", re.IGNORECASE)

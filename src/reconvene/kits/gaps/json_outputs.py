@@ -47,19 +47,35 @@ def as_json(text: str) -> object | None:
     return value if isinstance(value, (list, dict)) else None
 
 
-_BLOCK = re.compile(
-    r"^[ \t]*(`{3,}|~{3,})[ \t]*(?:json5?|javascript)?[ \t]*\n(.*?)^[ \t]*\1[ \t]*$", re.MULTILINE | re.DOTALL
-)
+_FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})[ \t]*([^`\n]*)$")
 _REVIEW_KEYS = ("verdict", "issue", "new_gaps", "newgaps", "new gaps", "rulings", "overall")
 
 
 def closing_json(text: str) -> object | None:
-    """The last fenced block that is a review as JSON; None where there is none."""
-    for block in reversed(list(_BLOCK.finditer(text.replace("\r\n", "\n")))):
-        value = as_json(block[2])
+    """The last fenced block that is a review as JSON; None where there is none. One inside a sample is a sample."""
+    for body in reversed(_fences(text.replace("\r\n", "\n").split("\n"))):
+        value = as_json(body)
         if isinstance(value, Mapping) and any(str(key).lower().startswith(_REVIEW_KEYS) for key in value):
             return value
     return None
+
+
+def _fences(lines: list[str]) -> list[str]:
+    """What stands in fences that are not themselves in one."""
+    made: list[str] = []
+    mark, since = "", 0
+    for at, line in enumerate(lines):
+        found = _FENCE.match(line[:200])
+        if found and not mark:
+            mark, since = found[1], at + 1
+        elif found and found[1].startswith(mark) and not found[2].strip():
+            made.append("\n".join(lines[since:at]))
+            mark = ""
+    return made
+
+
+def lists_new_gaps(value: object) -> bool:
+    return isinstance(value, Mapping) and any(_key(key).startswith("new") for key in value)
 
 
 def gaps_of(value: object) -> Iterator[Found]:

@@ -164,7 +164,11 @@ def field(text: str) -> tuple[str, str] | None:
 def field_like(text: str) -> bool:
     """A line that opens with a key in bold, or with one of few words before its colon."""
     return bool(
-        re.match(r"[ \t]*(?:\*\*|__)?[A-Z][\w /-]{0,40}(?: \([^()]{1,20}\))?(?:\*\*|__)?:(?:\*\*|__)?[ \t]+\S", text)
+        re.match(
+            r"[ \t]*(?:\*\*|__)?[A-Z][\w/-]{0,30}(?: [\w/-]{1,20}){0,3}(?: \([^()]{1,20}\))?(?:\*\*|__)?:(?:\*\*"
+            r"|__)?[ \t]+\S",
+            text,
+        )
     )
 
 

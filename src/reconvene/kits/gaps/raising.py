@@ -1,60 +1,67 @@
-"""The issues of a review: raised with an id or without, in items, headings and rows, and what is reported of old ones.
+"""The issues of a review: each told once, however often and in whatever form it is named.
 
-An issue of this round is raised once, however often it is named. It must not know verdicts.
+All places that name an issue are put together: the one that sets it out most plainly (a heading, then an item or a
+row that opens with it, then a sentence) gives its words, and the others what is missing there. It must not know
+verdicts.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from typing import NamedTuple
 
-from reconvene.kits.gaps import cues
 from reconvene.kits.gaps import markdown as md
 from reconvene.kits.gaps.blocks import Block
-from reconvene.kits.gaps.cues import IssueReport
+from reconvene.kits.gaps.cues import IssueSaid, issue_state, opens_nothing
 from reconvene.kits.gaps.found import id_first
 from reconvene.kits.gaps.gap_ids import GAP, ISSUE, gaps_in, issue_named
+from reconvene.kits.gaps.issue_mentions import Mention, mentions
 from reconvene.kits.gaps.outputs import Raised, Rated
 from reconvene.kits.gaps.records import TEXT, TITLE
-from reconvene.kits.gaps.review_places import About, Head
-from reconvene.kits.gaps.vocabulary import Severity, rating, severity_named
+from reconvene.kits.gaps.review_places import About
+from reconvene.kits.gaps.vocabulary import Severity, rating, severity_marked, severity_named
 
-_LEAD = re.compile(
-    r"^(?:[^\w]|\b(?:critical|high|medium|low|blocker|major|minor|severity|priority|issue|finding|new|open|problem|concern|punkt|schweregrad)\b"
-    r"|\b\d{1,2}\b)*$",
-    re.IGNORECASE,
+_COUNTED = re.compile(  # "Finding 2 (High): …", a number of the reviewer's own
+    r"[^\w]*(?:finding|issue|concern|problem|defect|mangel|einwand|befund)\s*#?\d{1,2}\b[\s:.—–-]*", re.IGNORECASE
 )
-_STATUS = re.compile(
-    r"\s*(?:\([^()]{0,200}\)\s*)?(?:,? and ISSUE-\S+\s*)*(?:,\s*)?(?:is|are|was|were|has|have"
-    r"|remains?|can|could|still|no longer|stays?|seems?|does|do|gilt|ist|sind|bleibt|belonged|asked"
-    r"|fragte|says|said)\b",
-    re.IGNORECASE,
-)
-_SEVERITY = re.compile(
-    r"\b(?:severity|schweregrad|priority|rated?)\b\W{0,4}(critical|high|medium|low)\b"
-    r"|[\[(]\s*(?:severity:?\s*)?(critical|high|medium|low|blocker|major|minor)\b[^\])]{0,40}[\])]",
-    re.IGNORECASE,
-)
-_CAPITALS = re.compile(r"\b(CRITICAL|HIGH|MEDIUM|LOW)\b")
 _BELONGS = re.compile(r"\b(?:belong(?:s|ed)?|relates?|refers?|raised) (?:to|on)\b", re.IGNORECASE)
 _RATING = re.compile(
     r"[\s*_(]*(?:(?:critical|high|medium|low)\W{0,4}(?:to\W|→|->|=>|⇒)\W{0,4})?(critical|high|medium|low)\b(.*)",
     re.IGNORECASE,
 )
-_META = ("severity", "priority", "gap", "section", "where", "location", "impact", "status", "state", "schweregrad")
-_TOLD = ("concern", "issue", "problem", "description", "finding", "summary", "detail", "details")
+_SEVERITY_KEYS = ("severity", "priority", "schweregrad", "schwere")
+_STATE_KEYS = re.compile(r"status|state|stand|reviewer|outcome|result|now|verdict|my (?:view|answer)|response")
+_OTHERS_KEYS = re.compile(r"engineer|author|before|claim|proposal")
+_ABOUT_IT = re.compile(r"gap|severity|priority|where|location|impact|suggest|fix|why|status|state|schwere|section")
+_META = ("section", "where", "location", "impact", *_SEVERITY_KEYS)
+_TOLD = re.compile(
+    r"concern|issue|problem|description|finding|summary|details?|text|title|what|topic|remark|comment|mangel|punkt"
+)
+CITED, ITEM, HEADING = 0, 1, 2  # how plainly an issue is set out
+
+
+class _Told(NamedTuple):
+    id: str
+    gap: str
+    severity: Severity | None
+    title: str
+    text: str
+    lines: str
+    state: IssueSaid | None
+    rank: int
 
 
 class Issues:
     """Gathers them while somebody walks down a review."""
 
-    def __init__(self, round: int) -> None:
+    def __init__(self, round: int, about: About) -> None:
         self._round = round
-        self._made: list[Raised] = []
+        self._about = about
+        self._made: list[_Told] = []
+        self._at: dict[str, int] = {}  # id → the last place in `_made`
         self._current = -1
         self._under_heading = False
-        self._headed: set[str] = set()  # ids with a heading of their own
-        self._reported: dict[str, tuple[IssueReport, str, str]] = {}
         self._owners: dict[str, str] = {}
 
     @property
@@ -67,207 +74,196 @@ class Issues:
     def all(self) -> list[Raised]:
         made = []
         for one in self._made:
-            again = self._reported.pop(one.id, None) if one.id else None
-            state = again[0].state if again and not self._is_fresh(one.id) else one.state
-            made.append(one._replace(state=state, gap=one.gap or self._owners.get(one.id, "")))
-        for name, (report, gap, lines) in self._reported.items():
-            if self._is_fresh(name):
-                continue  # it is named in a sentence, and raised nowhere: a number that somebody made up
-            gap = self._owners.get(name) or gap or (report.gaps[0] if report.gaps else "")
-            text = md.clip(report.text, TEXT)
-            made.append(Raised(name, gap, report.severity, md.clip(text, 80), text, lines, report.state))
+            fresh = self._is_fresh(one.id)
+            if one.id and one.rank == CITED and (one.state == "resolved" if fresh else one.state is None):
+                continue  # taken back before it was raised; or an old one that is only cited
+            gap = one.gap or self._owners.get(one.id, "")
+            state: IssueSaid = one.state or "open"
+            made.append(Raised(one.id, gap, one.severity, one.title, one.text, one.lines, state))
         return made
 
     def _is_fresh(self, name: str) -> bool:
         return name.startswith(f"ISSUE-R{self._round}-")
 
-    # Where they are raised
+    # Where they are named
 
-    def lead(self, text: str) -> re.Match[str] | None:
-        """The id that an item or paragraph opens with, where it is raised there and not only reported on."""
-        plain = md.bare(text)
-        found = ISSUE.search(plain)
-        if (
-            not found
-            or found.start() > 90
-            or not _LEAD.match(plain[: found.start()])
-            or _STATUS.match(plain, found.end())
-        ):
-            return None
-        return found
-
-    def item(
-        self, block: Block, match: re.Match[str], gap: str, severity: object, above: cues.IssueSaid | None = None
-    ) -> None:
-        """`above`: what the section says of all that stand in it, such as "Still open"."""
-        plain = match.string
-        more = md.bare(block.more)
-        head = plain[: len(plain) - len(more)].rstrip() if more and plain.endswith(more) else plain
-        if len(head) < match.end():
-            head, more = plain, ""
-        before, rest = head[: match.start()], head[match.end() :].strip(" :-—–*)·|")
-        rated = severity_said(before) or severity_said(rest[:80]) or severity_named(before.strip(" []():-—–*"))
-        rest = _without_rating(rest)
-        named = gaps_in(rest[:60])
-        owner = named[0] if named and (not gap or _marked(rest, named[0])) else gap
-        name = issue_named(match, self._round)
-        state: cues.IssueSaid = "open" if self._is_fresh(name) else cues.issue_state(rest) or above or "open"
-        rest = rest.split(" | ")[-1] if rest.count(" | ") and named else rest
-        self.add(name, owner, rated or severity, rest, rest, block.lines, state)
-        if more:
-            self.more(Block("text", more, block.start, block.end, indent=1))
-
-    def heading(self, block: Block, head: Head, gap: str, severity: object) -> bool:
-        match = ISSUE.search(head.title)
-        if match is None or not _LEAD.match(head.title[: match.start()]):
-            return False
-        rest = _without_rating(head.title[match.end() :].strip(" :-—–[]"))
-        rated = severity_said(head.title) or severity_named(head.title[match.end() :].strip(" :-—–[]()"))
-        name = issue_named(match, self._round)
-        own = (gaps_in(head.title) or [gap])[0]
-        if name in self._headed:  # a second heading is a second issue under the same number
-            made = Raised(
-                name, own, rated or (severity_named(str(severity)) if severity else None), rest, rest, block.lines
-            )
-            self._made.append(made)
-            self._current = len(self._made) - 1
+    def heading(self, block: Block, title: str, gap: str, severity: Severity | None) -> bool:
+        found = mentions(title, self._round)
+        if found and found[0].lead:
+            self._mention(found[0], block.lines, gap, severity, HEADING)
+        elif not found and (counted := _COUNTED.match(title)):
+            self.without_id(title[counted.end() :], gap, severity_marked(title) or severity, block.lines)
         else:
-            self.add(name, own, rated or severity, rest, rest, block.lines)
-        self._headed.add(name)
+            return False
         self._under_heading = True
         return True
 
-    def row(self, block: Block, about: About, gap: str, severity: object) -> None:
-        texts = [md.bare(cell) for _, cell in block.cells]
-        match = next(named for text in texts if (named := ISSUE.search(text)))
-        columns = {key: md.bare(cell) for key, cell in block.cells}
-        rated = next((found for text in texts if len(text) < 24 and (found := severity_named(text))), None)
-        owner = next((ids[0] for text in texts if (ids := about.ids(text)) and not ISSUE.match(text)), gap)
-        told = [cell for key, cell in columns.items() if re.search(r"stat|stand|resolved|now|outcome|verdict", key)]
-        states = [
-            state for cell in (told or [text for text in texts if len(text) < 60]) if (state := cues.issue_state(cell))
-        ]
+    def item(self, block: Block, gap: str, severity: Severity | None = None, above: IssueSaid | None = None) -> bool:
+        """Takes in all that a block names; whether the block is about the first of them.
+
+        `above`: what the section says of all that stand in it, such as "Still open"; a ticked box says it of its line.
+        """
+        found = mentions(block.text, self._round)
+        lead = bool(found) and found[0].lead
+        more = md.bare(block.more)  # the first line is its headline
+        was = self._current
+        for one in found:
+            state = None if self._is_fresh(one.id) else one.state or (above if one.lead else None)
+            rank = ITEM if one.lead else CITED
+            told = one._replace(state=state or one.state, text=one.text.removesuffix(more).rstrip() or one.text)
+            self._mention(told, block.lines, gap, severity if lead else None, rank)
+        self._current = self._at[found[0].id] if lead else was
+        if lead and more and found[0].text.endswith(more) and found[0].text != more:
+            self.more(Block("text", more, block.start, block.end, indent=1))
+        return lead
+
+    def _mention(self, one: Mention, lines: str, gap: str, severity: Severity | None, rank: int) -> None:
+        rest = _without_rating(one.text.strip(" :-—–*)·|/,"))
+        named = [name for name in one.gaps if name]
+        marked = next((name for name in gaps_in(rest[:60]) if _marked(rest, name)), "")
+        owner = marked or gap or (named[0] if named else "")
+        rest = rest.split(" | ")[-1] if rest.count(" | ") and named else rest
+        self.add(one.id, owner, one.severity or severity, rest, lines, one.state, rank)
+
+    def row(self, block: Block, gap: str, severity: Severity | None, verdict: bool) -> bool:
+        """A row whose cell is an id, or that names some in its cells; whether it is about an issue."""
+        cells = [(key, md.bare(cell)) for key, cell in block.cells]
+        own = next((cell for _, cell in cells if ISSUE.match(cell) and _only_ids(cell)), "")
+        if not own or verdict:
+            for _, cell in cells:
+                self.item(block._replace(text=cell), gap)
+            self.close()
+            return False
+        rated = next((found for _, cell in cells if len(cell) < 24 and (found := severity_named(cell))), None)
+        owner = next((ids[0] for _, cell in cells if (ids := self._about.ids(cell)) and cell != own), gap)
+        told = [cell for key, cell in cells if _STATE_KEYS.search(key) and not _OTHERS_KEYS.search(key)]
+        short = [cell for key, cell in cells if len(cell) < 60 and cell != own and not _OTHERS_KEYS.search(key)]
+        states = [state for cell in (told or short) if (state := issue_state(cell))]
         words = [
-            t
-            for t in texts
-            if not ISSUE.match(t) and not severity_named(t) and about.ids(t)[:1] != [t] and t not in told
+            cell
+            for _, cell in cells
+            if cell != own and not severity_named(cell) and self._about.ids(cell)[:1] != [cell] and cell not in told
         ]
         said = max(words, key=len, default="")
-        others = list(ISSUE.finditer(match.string))[1:]
-        for one in (match, *others):
-            self.add(
-                issue_named(one, self._round),
-                owner,
-                rated or severity,
-                said,
-                said,
-                block.lines,
-                (states or ["open"])[0],
-            )
+        for one in ISSUE.finditer(own):
+            name = issue_named(one, self._round)
+            self.add(name, owner, rated or severity, said, block.lines, states[0] if states else None, ITEM)
         self.close()
+        return True
 
-    def plain_row(self, block: Block, gap: str, severity: object, raises: bool) -> None:
+    def plain_row(self, block: Block, gap: str, severity: Severity | None, raises: bool) -> None:
         """A row without an id, in a table whose columns are an issue and how grave it is."""
         columns = {key: md.bare(cell) for key, cell in block.cells}
-        told = next((cell for key, cell in columns.items() if key in (*_TOLD, "title")), "")
-        rated = next((severity_named(cell) for key, cell in columns.items() if key in ("severity", "priority")), None)
-        if told and (rated or raises) and not cues.opens_nothing(told) and not severity_named(told):
+        told = next((cell for key, cell in columns.items() if _TOLD.match(key)), "")
+        rated = next((severity_named(cell) for key, cell in columns.items() if key in _SEVERITY_KEYS), None)
+        if told and (rated or raises) and not opens_nothing(told) and not severity_named(told):
             owner = next((ids[0] for cell in columns.values() if (ids := gaps_in(cell))), gap)
-            self.add("", owner, rated or severity, told, told, block.lines)
+            self.add("", owner, rated or severity, told, block.lines)
             self.close()
 
+    def without_id(self, text: str, gap: str, severity: Severity | None, lines: str) -> None:
+        """An item that is an issue by where it stands."""
+        self.add("", gap, severity_marked(md.bare(text)) or severity, _without_rating(md.bare(text)), lines)
+
     def add(
-        self, name: str, gap: str, severity: object, title: str, text: str, lines: str, state: cues.IssueSaid = "open"
-    ) -> None:
-        rated: Severity | None = severity_named(severity) if isinstance(severity, str) else None
+        self, name: str, gap: str, severity: Severity | None, text: str, lines: str, state: IssueSaid | None = None,
+        rank: int = ITEM,
+    ) -> None:  # fmt: skip
         said = _untagged(text)
-        made = Raised(name, gap, rated, md.clip(_untagged(title) or said, 80), md.clip(said, TEXT), lines, state)
-        again = next((at for at, one in enumerate(self._made) if name and one.id == name), -1)
+        made = _Told(name, gap, severity, md.clip(said, 80), md.clip(said, TEXT), lines, state, rank)
         self._under_heading = False
+        again = self._at.get(name, -1) if name else -1
         if again >= 0 and _same(self._made[again], made):
-            kept = self._made[again]
-            longer = kept if len(kept.text) >= len(made.text) else made
-            worse = "open" if not self._is_fresh(name) and "open" in (kept.state, made.state) else kept.state
-            self._made[again] = longer._replace(
-                gap=kept.gap or made.gap, severity=kept.severity or made.severity, state=worse, lines=kept.lines
-            )
+            self._made[again] = _merged(self._made[again], made)
             self._current = again
             return
         self._made.append(made)
         self._current = len(self._made) - 1
+        if name:
+            self._at[name] = self._current
 
     # What stands below them
 
     def takes(self, block: Block) -> bool:
-        """Whether a paragraph still belongs to the issue above: indented below it, or in its own section."""
-        return self._under_heading or block.indent > 0
+        """Whether a paragraph still belongs to the issue above: indented below it, a field, or in its own section."""
+        pair = _field(block.text)
+        return self._under_heading or block.indent > 0 or bool(pair and _ABOUT_IT.match(pair[0]))
 
     def more(self, block: Block) -> None:
         issue = self._made[self._current]
-        pair = md.field(block.text)
-        if pair and pair[0] in ("severity", "priority", "schweregrad"):
+        pair = _field(block.text)
+        if pair and pair[0] in _SEVERITY_KEYS:
             issue = issue._replace(severity=severity_named(pair[1]) or issue.severity)
-        elif pair and pair[0] == "gap":
+        elif pair and pair[0] in ("gap", "lücke", "raised on"):
             issue = issue._replace(gap=(gaps_in(pair[1]) or [issue.gap])[0])
-        elif pair and pair[0] in _META:
+        elif pair and (pair[0] in _META or _OTHERS_KEYS.match(pair[0])):
             pass
+        elif pair and _STATE_KEYS.match(pair[0]):
+            issue = issue._replace(state=self._now(issue, issue_state(pair[1])))
         else:
-            words = md.bare(pair[1]) if pair and pair[0] in _TOLD else md.bare(block.text)
-            headline = self._under_heading and md.clip(issue.text, 80) == issue.title
-            said = (
-                words
-                if headline or (pair and pair[0] in _TOLD and issue.text == issue.title)
-                else f"{issue.text}{_between(issue, words)}{words}"
-            )
-            issue = issue._replace(text=md.clip(said.strip(), TEXT))
-            if not issue.title:
-                issue = issue._replace(title=md.clip(words, 80))
-            if not issue.gap and (named := gaps_in(words)):
-                issue = issue._replace(gap=named[0])
+            issue = self._worded(issue, block, pair)
         start = int(issue.lines.partition("–")[0])
         self._made[self._current] = issue._replace(lines=md.span(start, block.end))
 
+    def _now(self, issue: _Told, state: IssueSaid | None) -> IssueSaid | None:
+        return issue.state if self._is_fresh(issue.id) else state or issue.state
+
+    def _worded(self, issue: _Told, block: Block, pair: tuple[str, str] | None) -> _Told:
+        told = pair is not None and _TOLD.fullmatch(pair[0]) is not None
+        words = md.bare(pair[1]) if pair and told else md.bare(block.text)
+        headline = self._under_heading and md.clip(issue.text, 80) == issue.title
+        instead = headline or (told and issue.text == issue.title)
+        said = words if instead else f"{issue.text}{_between(issue, words)}{words}"
+        severity = issue.severity or severity_marked(md.bare(block.text)[:60])
+        issue = issue._replace(text=md.clip(said.strip(), TEXT), severity=severity)
+        if not issue.title:
+            issue = issue._replace(title=md.clip(words, 80))
+        return issue._replace(gap=gaps_in(words)[0]) if not issue.gap and gaps_in(words) else issue
+
     # What is said of them elsewhere
 
-    def report(self, one: IssueReport, gap: str, lines: str) -> None:
-        before = self._reported.get(one.id)
-        if before is None or one.state == "open":
-            self._reported[one.id] = (one, gap, lines)
-
-    def belongs(self, sentence: str) -> list[tuple[str, str]]:
+    def belongs(self, sentence: str) -> None:
         """ "ISSUE-R3-004 belonged to GAP-FLOW-016, ISSUE-R4-001 and ISSUE-R4-003 to GAP-FLOW-017"."""
         if not _BELONGS.search(sentence):
-            return []
-        pairs, waiting = [], []
+            return
+        waiting: list[str] = []
         marks = sorted([*ISSUE.finditer(sentence), *GAP.finditer(sentence)], key=lambda one: one.start())
         for mark in marks:
             if ISSUE.match(mark[0]):
                 waiting.append(issue_named(mark, self._round))
             else:
-                pairs += [(name, mark[0].upper()) for name in waiting]
+                self._owners.update(dict.fromkeys(waiting, mark[0].upper()))
                 waiting = []
-        return pairs
-
-    def belonging(self, pairs: Iterable[tuple[str, str]]) -> None:
-        self._owners.update(pairs)
 
 
-def own_id(text: str, round: int) -> str:
-    """The id of this round that an item names at its end, in a bracket: "… has no owner. (ISSUE-R2-001)"."""
-    found = re.search(r"[(\[]\s*(ISSUE-[\w-]+)\s*[)\]]\W*$", text, re.IGNORECASE)
-    match = ISSUE.match(found[1]) if found else None
-    name = issue_named(match, round) if match else ""
-    return name if name.startswith(f"ISSUE-R{round}-") else ""
+def _field(text: str) -> tuple[str, str] | None:
+    """`*Gap:* GAP-A-001`, in one star, too."""
+    return md.field(re.sub(r"(?<!\*)\*(?!\*)", "", text))
 
 
-def severity_said(text: str) -> Severity | None:
-    """A severity that is a mark, not a word in passing."""
-    if found := _SEVERITY.search(text):
-        return severity_named(found[1] or found[2])
-    if inside := rating(text).severity:
-        return inside
-    found = _CAPITALS.search(text[:60])
-    return severity_named(found[1]) if found else None
+def _only_ids(cell: str) -> bool:
+    return not re.search(r"[^\W_]", re.sub(r"\b(?:and|und)\b", "", ISSUE.sub("", cell)))
+
+
+def _same(one: _Told, other: _Told) -> bool:
+    """Named again, or another issue under the same number, set out as plainly and on another gap?"""
+    if one.rank == other.rank == HEADING:
+        return False
+    if CITED in (one.rank, other.rank) or not (one.text and other.text):
+        return True
+    return not (one.gap and other.gap) or one.gap == other.gap or one.state != other.state
+
+
+def _merged(one: _Told, other: _Told) -> _Told:
+    """The plainer one, with what only the other says. What anybody calls open is open."""
+    first, second = (other, one) if (other.rank, len(other.text)) > (one.rank, len(one.text)) else (one, other)
+    states = (one.state, other.state)
+    state: IssueSaid | None = "open" if "open" in states else "resolved" if "resolved" in states else None
+    return first._replace(
+        gap=first.gap or second.gap, severity=first.severity or second.severity, state=state,
+        text=first.text or second.text, title=first.title or second.title,
+        lines=first.lines if first.rank > second.rank else one.lines,
+    )  # fmt: skip
 
 
 def _marked(rest: str, gap: str) -> bool:
@@ -278,7 +274,8 @@ def _marked(rest: str, gap: str) -> bool:
 def _without_rating(rest: str) -> str:
     """Without a leading mark: "— severity LOW — text", "[MEDIUM] text", "(HIGH, GAP-A-001): text"."""
     tidy = re.sub(
-        r"^[\s\[(*—–:|-]*(?:(?:severity|schweregrad|priority)\W{0,3})?(?:critical|high|medium|low)\b(?=[\s\])—–:,|-])(?!,)[\])*]*[\s—–:|-]*",
+        r"^[\s\[(*—–:|/·,-]*(?:(?:severity|schwere(?:grad)?|priority)\W{0,3})?"
+        r"(?:critical|high|medium|low|kritisch|hoch|mittel|niedrig)\b(?=[\s\])—–:.,|/·-])(?!,)[\])*.]*[\s—–:|/·-]*",
         "",
         rest,
         flags=re.IGNORECASE,
@@ -286,14 +283,7 @@ def _without_rating(rest: str) -> str:
     return tidy or rest
 
 
-def _same(one: Raised, other: Raised) -> bool:
-    """Named again, or another issue under the same number?"""
-    if not one.text or not other.text or (one.gap and other.gap and one.gap == other.gap):
-        return True
-    return not (one.gap and other.gap) or one.state != other.state
-
-
-def _between(issue: Raised, more: str) -> str:
+def _between(issue: _Told, more: str) -> str:
     """A headline and the sentence below it stay two sentences; a sentence over two lines stays one."""
     if not issue.text:
         return ""

@@ -11,7 +11,8 @@ from reconvene.kits.gaps.outputs import OF_ALL, Differs, Judged, Raised, Review
 from reconvene.kits.gaps.verdicts import APPROVALS, strictest
 
 
-def held_together(read: Review, block: Review, text: str) -> Review:
+def held_together(read: Review, block: Review, text: str, *, lists_gaps: bool) -> Review:
+    """`lists_gaps`: the block has a list of new gaps, be it an empty one."""
     differs: list[Differs] = []
     verdicts = _verdicts(read, block, differs)
     issues = _issues(read, block, differs)
@@ -23,6 +24,9 @@ def held_together(read: Review, block: Review, text: str) -> Review:
     differs += [
         Differs(one.id or one.title, "", "a new gap") for one in more if one.id and one.id not in text.split("```")[0]
     ]
+    if lists_gaps:
+        told = {canonical(one.id) for one in block.new}
+        differs += [Differs(one.id, "a new gap", "") for one in read.new if one.id and canonical(one.id) not in told]
     checks = read.checks or block.checks
     overall = read.overall if read.overall != "NONE" else block.overall
     if block.overall not in ("NONE", overall):
@@ -54,6 +58,8 @@ def _verdicts(read: Review, block: Review, differs: list[Differs]) -> list[Judge
                 one.verdict not in APPROVALS for one in judged
             )
             made += [one._replace(doubt="") for one in judged] if certain or verdict == other.verdict else judged
+            if "rejected" in (verdict, other.verdict) and verdict != other.verdict:
+                differs.append(Differs(judged[0].gap, verdict, other.verdict))
         else:
             differs.append(Differs(judged[0].gap, verdict, other.verdict))
             told = f"the text says {verdict}, its JSON block {other.verdict}"

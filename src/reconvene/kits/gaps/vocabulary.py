@@ -39,10 +39,10 @@ GRAVE: frozenset[Severity] = frozenset(("CRITICAL", "HIGH"))
 ORDER: tuple[Severity, ...] = tuple(SEVERITIES)
 
 _CALLED: dict[Severity, str] = {
-    "CRITICAL": r"critical|blocker|sev(?:erity)?[ -]?[01]|p0",
-    "HIGH": r"high|major|sev(?:erity)?[ -]?2|p1",
-    "MEDIUM": r"medium|moderate|normal|sev(?:erity)?[ -]?3|p2",
-    "LOW": r"low|minor|trivial|nit|sev(?:erity)?[ -]?4|p3",
+    "CRITICAL": r"critical|blocker|sev(?:erity)?[ -]?[01]|p0|kritisch",
+    "HIGH": r"high|major|sev(?:erity)?[ -]?2|p1|hoch",
+    "MEDIUM": r"medium|moderate|normal|sev(?:erity)?[ -]?3|p2|mittel(?!\s+\w)",
+    "LOW": r"low|minor|trivial|nit|sev(?:erity)?[ -]?4|p[34]|niedrig|gering",
 }
 _STARTS = {name: re.compile(rf"(?:{words})\b", re.IGNORECASE) for name, words in _CALLED.items()}
 _WORD = r"(critical|high|medium|low)"
@@ -52,6 +52,17 @@ _LEADING = re.compile(rf"\s*{_WORD}(?: severity| priority)?\s*[:|—–-]+\s+", 
 _TRAILING = re.compile(r"\s+[|—–-]+\s*(CRITICAL|HIGH|MEDIUM|LOW)\.?\s*$")
 _INLINE = re.compile(rf"[,;(]?\s*\bseverity:?\s*{_WORD}\b[).]?", re.IGNORECASE)
 _BLOCKING = re.compile(r"\b(non[- ]?|not )?blocking\b", re.IGNORECASE)
+_MARK = r"critical|high|medium|low|blocker|major|minor|kritisch|hoch|mittel|niedrig|gering|p[0-4]|sev[ -]?[0-4]"
+_MARKS = [
+    re.compile(one, re.IGNORECASE)
+    for one in (
+        r"\b(?:severity|severe|schwere(?:grad)?|priority|priorität|rat(?:e|ed|ing)|rank(?:ed)?|call|put)\b\W{0,4}"
+        rf"(?:(?:it|this|that|as|at|is|of|to be|would be|ist)\W{{1,3}}){{0,3}}({_MARK})\b",
+        rf"\b({_MARK})[ -](?:severity|priority|impact|risk)\b",
+        rf"(?:^|[\[(/|·•—–:;,*.?!]|\s-\s)[\s*_`]*({_MARK})\b(?=[\s*_`]*(?:$|[\])/|·•—–:;,.*]|-\s))",
+    )
+]
+_CAPITALS = re.compile(r"\b(CRITICAL|HIGH|MEDIUM|LOW)\b")
 _KEPT_APART = re.compile(r"(?:blocked by|depends on|part of|split (?:of|from)|waits for)\b", re.IGNORECASE)
 _NAMED = re.compile(r"(?:gap|issue)(?:-[a-z0-9.]{1,24}){1,6}$", re.IGNORECASE)  # "(HIGH, GAP-FLOW-003): …"
 
@@ -68,6 +79,13 @@ def severity_named(text: str) -> Severity | None:
     """The severity a field's value begins with: "HIGH", "High (blocking)", "P1"."""
     bare = text.strip().lstrip("*_`[(🔴🟠🟡🟢 ").strip()
     return next((name for name, starts in _STARTS.items() if starts.match(bare)), None)
+
+
+def severity_marked(text: str) -> Severity | None:
+    """The severity that running text marks something with: "(high)", "/ medium /", "I would call it low"."""
+    found = [match for marks in (*_MARKS, _CAPITALS) if (match := marks.search(text))]
+    first = min(found, key=lambda match: match.start(1), default=None)
+    return severity_named(first[1]) if first else None
 
 
 def rating(text: str) -> Rating:
