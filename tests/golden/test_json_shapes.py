@@ -36,7 +36,7 @@ def test_every_command_is_written_down_here_or_in_rendered() -> None:
     called = {words.split()[0] for rows in written().values() for words in rows}
     assert set(COMMANDS) - called - {*LISTS, *watching.COMMANDS} == {
         *("schema", "demo", "completion"),  # not ours alone
-        *("ask", "chat", "cite", "comments", "mcp", "replan", "review", "search", "talk", "worker"),  # with tests of their own
+        *("ask", "chat", "cite", "comments", "mcp", "replan", "review", "search", "talk", "worker"),  # with own tests
         *("people", "assign", "limit", "tick", "serve", "notify", "backup", "restore", "compare"),  # likewise
     }
 

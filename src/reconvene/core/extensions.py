@@ -248,6 +248,8 @@ class Judged(Struct, frozen=True):
     about: tuple[str, ...]  # how these are called
     first: bool  # no output of this task has been sent back before
     options: Mapping[str, object]  # what the workflow says besides
+    written: Mapping[str, str] = {}  # path → text of the files that came with it
+    remarks: tuple[Asked, ...] = ()  # all that people said and did not take back, oldest first
 
 
 Gate = Callable[[Judged], Objection | None]

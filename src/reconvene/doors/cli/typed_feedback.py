@@ -330,3 +330,16 @@ def _changed(remark: RemarkIn, what: str, agents: tuple[str, ...], kits: tuple[s
 def _target(remark: RemarkIn, agents: tuple[str, ...]) -> str:
     named = [part.strip() for part in remark.target.split(",")]
     return ", ".join(tick("For whom? Nobody is everybody", agents, named, {}))
+
+
+def said_here(engine: Engine, run: str, by: str) -> tuple[RemarkIn, ...]:
+    """What this person said at the open checkpoint. It is on record; given again with a decision it stays one remark."""
+    from reconvene.core.facts.commands import RemarkIn
+    from reconvene.core.shown.on_record import remarks_here
+
+    here = remarks_here(engine.load(run))
+    return tuple(
+        RemarkIn(one.text, one.kind, one.target, one.was, one.now, on=one.anchor)
+        for one in here
+        if one.by == by and one.kind != "edit" and one.checkpoint
+    )
