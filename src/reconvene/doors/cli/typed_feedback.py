@@ -333,7 +333,7 @@ def _target(remark: RemarkIn, agents: tuple[str, ...]) -> str:
 
 
 def said_here(engine: Engine, run: str, by: str) -> tuple[RemarkIn, ...]:
-    """What this person said at the open checkpoint. It is on record; given again with a decision it stays one remark."""
+    """What this person said at the open checkpoint. Given again with a decision, it stays one remark."""
     from reconvene.core.facts.commands import RemarkIn
     from reconvene.core.shown.on_record import remarks_here
 

@@ -67,6 +67,10 @@ _ROOTS: dict[str, Kind] = {
         record(phase=TEXT, round=NUMBER, at=TEXT, option=TEXT, decision=TEXT, checkpoint=TEXT, by=TEXT, remarks=TEXTS,
                approved=TEXTS, late=FLAG, feedback=FLAG, level=TEXT, again=FLAG, last=FLAG, extra=FLAG)
     ),
+    "changed": record(
+        rows=ListOf(record(agent=TEXT, remark=TEXT, verdict=TEXT, was=TEXT, now=TEXT, why=TEXT, reason=TEXT)),
+        nobody=FLAG,
+    ),
     "attempts": ListOf(
         record(at=TEXT, phase=TEXT, round=NUMBER, serial=NUMBER, step=NUMBER, agent=TEXT, attempt=NUMBER, verdict=TEXT,
                then=TEXT, code=TEXT, why=TEXT)
