@@ -54,14 +54,54 @@ def specialist(work: Assignment) -> str:
     )
 
 
+_WRITTEN = {
+    "predetermined_file": "## Elements\n\n### The mill\n\nTarnside is old.\n",
+    "uncertainties_file": (
+        "## Uncertainties\n\n### Demand\n\nOpen.\n\n### Rules\n\nOpen.\n\n"
+        "## Axes\n\n### Axis 1: Demand\n\nHigh or low.\n\n"
+        "### Axis 2: Rules\n\nStrict or lax.\n\n## Corners\n\n1. High and strict.\n"
+    ),
+    "scenario_matrix": (
+        "## Four scenarios\n\n| number | name | axis ends | in one sentence |\n|---|---|---|---|\n"
+        + "".join(f"| {n} | Future {n} | end {n} | It differs. |\n" for n in range(1, 5))
+    ),
+    "signals_file": (
+        "## Signals\n\n| signal | indicator | threshold | source | how often | points to | lead time |\n"
+        "|---|---|---|---|---|---|---|\n"
+        + "".join(f"| Sign {n} | orders | {n} | the ledger | monthly | Future {n} | a year |\n" for n in range(1, 5))
+    ),
+    "strategy_file": (
+        "## Recommendation\n\nWait.\n\n## Tested against every scenario\n\n"
+        "| strategy | Future 1 | Future 2 | Future 3 | Future 4 | robust? |\n|---|---|---|---|---|---|\n"
+        "| Wait | holds | holds | holds | suffers | yes |\n\n## Moves\n\nNone.\n"
+    ),
+}
+_LIVES = ("floods in spring", "buys a rival forest", "sells envelopes abroad", "burns bark for heat")
+
+
+def future(path: str) -> str:
+    number = int(path[-4])
+    lives = f"Quillmark {_LIVES[number - 1]}."
+    return (
+        f"# Future {number}\n\n{lives}\n\n## How it came about\n\nIn year {number}.\n\n"
+        f"## What it means for the company\n\n{lives}\n\n## Signs on the way\n\nNone.\n"
+    )
+
+
 def moderator(work: Assignment) -> object:
     # Only what the task asks for: earlier deliverables, which are in the prompt too, may carry the same words.
     notes = "\n".join(note for note in (INCORPORATED, LIMIT_NOTE) if f'word for word: "{note}' in work.prompt)
     if work.phase == "focal_question":
         return f"# Focal question\n\n{QUESTION}\n"
     if work.phase == "scenarios_file":
-        return {"files": {path: f"# Future {path[-4]}\n\nQuillmark lives.\n" for path in work.writes}}
-    return f"# {work.phase}\n\nThe moderator on Quillmark, round {work.round}.\n\n{notes}\n"
+        return {"files": {path: future(path) for path in work.writes}}
+    if work.phase in _WRITTEN:
+        told = f"The moderator on Quillmark, round {work.round}."
+        return f"# {work.phase}\n\n{told}\n\n{_WRITTEN[work.phase]}\n{notes}\n"
+    return (
+        f"The moderator on Quillmark, round {work.round}. All seven agree on the mill.\n\n"
+        f"They disagree on its roof, and nobody looked at the river.\n\n{notes}\n"
+    )
 
 
 class Metadata(TypedDict):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from reconvene.ports import Assignment
 
-from .boards import LOOKS_GOOD, Sit, moderator
+from .boards import LOOKS_GOOD, Sit, future, moderator
 
 FIXED = "correction: Debt is $150M, not $100M"
 
@@ -25,14 +25,14 @@ def test_a_correction_is_on_the_fact_sheet_with_what_it_replaced_and_its_remark(
 def stubborn(work: Assignment) -> object:
     """Writes the old figure whatever it is told."""
     if work.phase == "predetermined_file":
-        return "# Predetermined elements\n\n## Elements\n\nQuillmark owes $100M, and Tarnside carries it.\n"
+        return "# Predetermined\n\n## Elements\n\n### Debt\nQuillmark owes $100M, and Tarnside carries it.\n"
     return moderator(work)
 
 
 def test_a_deliverable_with_an_old_figure_is_refused_by_its_line_and_the_person_may_waive_it(board: Sit) -> None:
     run = board(moderator=stubborn).on_to("predetermined").decide(LOOKS_GOOD, FIXED)
     assert run.phase == "predetermined_file"
-    refused = "line 5, says $100M and not $150M [FB-001]: “Quillmark owes $100M, and Tarnside carries it.”"
+    refused = "line 6, says $100M and not $150M [FB-001]: “Quillmark owes $100M, and Tarnside carries it.”"
     assert refused in run.point.prompt
     told = [call.prompt for call in run.agents.of("moderator") if call.phase == "predetermined_file"]
     assert len(told) == 3
@@ -48,7 +48,7 @@ def test_scenarios_are_checked_file_by_file(board: Sit) -> None:
         if work.phase != "scenarios_file":
             return moderator(work)
         debt = "$100M" if work.attempt == 1 else "$150M"
-        return {"files": {path: f"# Future {path[-4]}\n\nQuillmark owes {debt}.\n" for path in work.writes}}
+        return {"files": {path: future(path).replace("\n\n", f"\n\nIt owes {debt}.\n\n", 1) for path in work.writes}}
 
     run = board(moderator=careless).on_to("predetermined").decide(LOOKS_GOOD, FIXED).on_to("signals")
     told = [call.prompt for call in run.agents.of("moderator") if call.phase == "scenarios_file"]

@@ -295,11 +295,12 @@ def test_skipping_ends_the_phase_at_once_and_still_writes_its_deliverable(board:
     assert run.metadata["total_rounds_by_phase"]["phase_4"] == 1
 
 
-def test_opting_out_is_on_record_and_the_standard_rounds_still_run(board: Sit) -> None:
+def test_opting_out_is_on_record_and_starts_no_round(board: Sit) -> None:
     run = board().on_to("uncertainties").decide(OPT_OUT)
-    assert (run.phase, run.calls["uncertainties"]) == ("uncertainties", 14)
-    run.decide(LOOKS_GOOD)
-    assert "Phase 3, Critical uncertainties: 2 of at most 3 rounds. Completed by opt-out" in run.file("decisions.md")
+    assert (run.phase, run.calls["uncertainties"]) == ("scenarios", 7)
+    assert "critical_uncertainties.md" in run.files
+    assert "Phase 3, Critical uncertainties: 1 of at most 3 rounds. Completed by opt-out" in run.file("decisions.md")
+    assert "open standard rounds were dropped" in run.file("decisions.md")
     assert "Phase 2, Predetermined elements: 1 of at most 2 rounds. Completed by user confirmation" in run.file(
         "decisions.md"
     )
@@ -327,7 +328,10 @@ def test_before_an_extra_round_the_gap_must_be_named_and_reaches_the_specialists
     more = next(option for option in run.open.options if option.label == MORE)
     question = next(field for field in more.fields if field.id == "gap")
     assert question.required
-    assert "We've completed 1 round on predetermined elements." in question.prompt
+    assert "We've completed 1 round on predetermined elements. The synthesis shows: " in question.prompt
+    assert "The moderator on Quillmark, round 1. All seven agree on the mill." in question.prompt
+    assert "Do you have new context that changes the analysis direction?" in question.prompt
+    assert "Or should we proceed with what we have?" in question.prompt
     assert "What specific gap would another round address?" in question.prompt
     run.decide(MORE, gap="nobody looked at the river", agents=["ecologist"])
     called = [call.agent.name for call in run.agents.calls if (call.phase, call.round) == ("predetermined", 2)]

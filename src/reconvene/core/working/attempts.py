@@ -125,4 +125,4 @@ def _sent_back(tx: Transaction, agent: str) -> Note | None:
         return None
     there = [file.path for file in note.files]
     whole = all(any(matches(path, wanted) for path in there) for wanted in scope.writes(tx.state, tx.book, definition))
-    return note if whole and tx.book.text(note.output.digest).strip() else None
+    return note if whole and (there or tx.book.text(note.output.digest).strip()) else None
