@@ -38,6 +38,7 @@ STEMS = ("general", "loose", "only_in_remits")
 CUES = (
     # what kind of remark
     "moved", "missing", "shift", "agreement", "disagreement", "verdict", "request", "clarifies", "denies", "news",
+    "reminded",
     "about_the_text", "states", "approval", "reaction_to", "impression", "event", "courtesy", "announces", "supposed",
     # orders to the engine, and what may stand around one
     "order_again", "order_pause", "order_skip", "order_proceed", "order_opens", "order_closes",
