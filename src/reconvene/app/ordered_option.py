@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from reconvene.core import kit_finder
 from reconvene.core.definition.workflow import Again, Continue
 
 if TYPE_CHECKING:
@@ -11,8 +12,16 @@ if TYPE_CHECKING:
     from reconvene.core.definition.workflow import Option
 
 PAUSE = "pause"  # no option: the run stays where it is
+NO_ROUND = "no more rounds"  # what "proceed" is where the words refuse another round
 _OPT_OUT = "opt_out"
 _SKIP = "skip"
+
+
+def ordered(kits: tuple[str, ...], text: str) -> str:
+    """What a text tells the engine to do here; "" if nothing."""
+    reader = kit_finder.reader(kits)
+    order = reader.order(text)
+    return NO_ROUND if order == "proceed" and reader.refuses_round(text) else order
 
 
 def option_meant(engine: Engine, run: str, order: str) -> tuple[str, str]:
@@ -28,7 +37,8 @@ def option_meant(engine: Engine, run: str, order: str) -> tuple[str, str]:
         for one in (point.options if point is not None and definition is not None else ())
         if definition is not None and one.index >= 0 and one.available
     ]
-    meant = next((option.label for option in offered if _does(option, order)), "")
+    wanted = (order, "proceed") if order == NO_ROUND and not any(_does(one, order) for one in offered) else (order,)
+    meant = next((option.label for option in offered if any(_does(option, one) for one in wanted)), "")
     if meant:
         return meant, f"understood as: {' '.join(meant.split())}"
     return "", f"“{order}” is not possible here; choose among these"
@@ -38,6 +48,8 @@ def _does(option: Option, order: str) -> bool:
     match order:
         case "another round":
             return isinstance(option.then, Again) and not option.undo
+        case "no more rounds":
+            return option.alias == _OPT_OUT
         case "skip":
             return option.alias == _SKIP
         case "proceed":

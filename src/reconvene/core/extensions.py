@@ -137,6 +137,9 @@ class Reader(Protocol):
     def order(self, text: str) -> str:
         """What a text tells the engine to do: "another round", "skip", "proceed", "pause"; "" if nothing."""
 
+    def refuses_round(self, text: str) -> bool:
+        """Of a text that orders to proceed: whether it refuses another round, whatever the workflow plans."""
+
     def read(self, remark: RemarkIn, outputs: Mapping[str, str]) -> Reading:
         """`outputs`: by agent, the text that the person speaks about."""
 

@@ -13,6 +13,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from reconvene.app.model_reader import Entry
+from reconvene.app.ordered_option import ordered
 from reconvene.core.kit_finder import reader
 from reconvene.doors.cli.ask import ask_text, pick, tick
 from reconvene.doors.cli.common import DOOR, note
@@ -73,7 +74,7 @@ class Hearing:
         with self._never_lost(heard):
             self._listen(heard, title)
             self._improve(heard, heard.text, self._sort(heard, heard.text))
-            self.order = reader(self._kits).order(heard.text)
+            self.order = ordered(self._kits, heard.text)
             if heard.text and not heard.entries and not self.order:
                 self._screen.line("understood: nothing to add", "dim")
             return self._settle(heard)

@@ -36,6 +36,11 @@ class RuleReader:
 
         return order(text)
 
+    def refuses_round(self, text: str) -> bool:
+        from reconvene.kits.reading.engine_orders import refuses_round
+
+        return refuses_round(text)
+
     def read(self, remark: RemarkIn, outputs: Mapping[str, str]) -> ports.Reading:
         from reconvene.kits.reading.assumptions import assumptions_in
         from reconvene.kits.reading.significance import assess
