@@ -39,3 +39,9 @@ def test_without_budget_no_round_is_offered_and_none_begins_with_nobody_in_it(bo
     )
     assert {"critical_uncertainties.md", "strategies.md"} <= run.files
     run.clean()
+
+
+def test_the_screen_says_phase_round_budget_and_what_comes_next(board: Sit) -> None:
+    run = board().on_to("predetermined")
+    assert "Phase 2 of 6, round 1 of at most 2; 0 of 7 specialist calls left." in run.open.prompt
+    assert "Next: the moderator writes the deliverable of this phase." in run.open.prompt  # there is no budget left

@@ -136,6 +136,17 @@ def routes(state: RunState, book: Book) -> tuple[Concerned, ...]:
     return kit_finder.reader(book.workflow.kits).concerned(remarks_here(state), profiles, always)
 
 
+def budget_view(state: RunState, book: Book) -> Row:
+    """Of each group with a budget: how many calls its agents may still make, and how many they may make in all."""
+    workflow, record = book.workflow, state.record
+    rows: Row = {}
+    for group, size in workflow.limits.group_calls.items():
+        most = size + record.grants.get(f"calls.{group}", 0)
+        made = sum(record.calls.get(agent, 0) for agent in workflow.groups.get(group, ()))
+        rows[group] = {"left": max(most - made, 0), "of": most}
+    return rows
+
+
 def changed_view(state: RunState, book: Book) -> Row:
     """What the round in front made of the remarks that its agents were shown: by agent and remark, what stood before
     and what stands now. `nobody`: there were remarks, and nothing that an agent says was changed by one."""

@@ -216,6 +216,8 @@ def build(
                     name: {field: make(state, book) for field, make in fields.items()}
                     for name, fields in kit_finder.fields(book.workflow.kits).items()
                 }
+            case "budget":
+                scope[root] = on_record.budget_view(state, book)
             case "changed":
                 scope[root] = on_record.changed_view(state, book)
             case "rounds_by_phase":
@@ -266,6 +268,7 @@ TEMPLATE_ROOTS = ROOTS | {
     "decisions",
     "rounds_by_phase",
     "changed",
+    "budget",
 }
 
 

@@ -119,6 +119,7 @@ class Known:
             "drafts": self._drafts(),
             "kit": _fields_of(workflow.kits),
             "rounds_by_phase": _by_phase(ids, NUMBER),
+            "budget": Record(dict.fromkeys(workflow.limits.group_calls, record(left=NUMBER, of=NUMBER))),
             "items": self._all_items(""),
             "up": Record({each: record(round=_ROUND, item=Later(partial(self._item, each))) for each in ids}),
         }
