@@ -109,7 +109,8 @@ def unmoved(session: Session) -> tuple[str, ...]:
     found = changed_view(session.state, session.book)
     rows = found["rows"]
     assert isinstance(rows, list)
-    return tuple(dict.fromkeys(row["remark"] for row in rows)) if found["nobody"] else ()
+    named = {id for change in changes(session) for id in change.because}
+    return tuple(dict.fromkeys(row["remark"] for row in rows if row["remark"] not in named)) if found["nobody"] else ()
 
 
 def _because(state: RunState, book: Book, agent: str, text: str) -> tuple[str, ...]:

@@ -112,7 +112,7 @@ def changed_lines(point: Checkpoint) -> list[str]:
         lines += [f"    also {one_line(part)}" for part in dict.fromkeys(also[was, now])]
     if point.unmoved:
         heard = ", ".join(point.unmoved)
-        said = f"  Nobody changed a sentence because of {heard}: see what each of them says of it."
+        said = f"  As far as can be seen, nobody changed what they say because of {heard}."
         lines = [*(lines or ["What changed:"]), said]
     more = [name for _, names in told[_MOST_CHANGED:] for name in names]
     more += [f"{one_line(one.agent)} ({', '.join(one.also)})" for one in changed if not one.was and not one.now]
