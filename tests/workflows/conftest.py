@@ -8,9 +8,12 @@ from pathlib import Path
 import pytest
 
 from reconvene.app import queries
+from reconvene.ports import Assignment
 from reconvene.wire.workflow_file import load_workflow
 from reconvene.wiring import open_engine
 
+from .boards import Board
+from .boards import Sit as Convene
 from .refining import Refinement, Start
 from .seats import WORKFLOWS, Seat
 
@@ -78,3 +81,16 @@ def start(tmp_path: Path) -> Iterator[Start]:
     yield begin
     for run in runs:
         run.close()
+
+
+@pytest.fixture
+def board(tmp_path: Path) -> Iterator[Convene]:
+    boards: list[Board] = []
+
+    def start(inputs: Mapping[str, object] | None = None, **replies: Callable[[Assignment], object]) -> Board:
+        boards.append(Board(tmp_path / f"home-{len(boards)}" / "state", inputs, **replies))
+        return boards[-1]
+
+    yield start
+    for each in boards:
+        each.close()

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import re
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import TypedDict
 
 import pytest
 import yaml
@@ -15,146 +12,36 @@ from msgspec.structs import replace
 
 from reconvene.core.definition.workflow import Workflow
 from reconvene.core.facts import commands as c
-from reconvene.core.facts.events import AttemptEnded, PhaseClosed
-from reconvene.kits.reading.feedback import parse_remark
+from reconvene.core.facts.events import AttemptEnded
 from reconvene.ports import Assignment
 from reconvene.testing.scripted import ScriptedAgents
 from reconvene.wire.answers_file import read_answers
 from reconvene.wire.workflow_file import load_workflow
 from reconvene.wiring import open_engine
 
-from .seats import WORKFLOWS, Seat
-
-FOLDER = WORKFLOWS / "scenario-planning"
-SPECIALISTS = ("economist", "geopolitics", "technologist", "ecologist", "sociologist", "industry_analyst", "contrarian")
-PHASES = {"predetermined": 2, "uncertainties": 3, "scenarios": 4, "signals": 5, "strategy": 6}
-STANDARD = {"predetermined": 1, "uncertainties": 2, "scenarios": 3, "signals": 1, "strategy": 1}
-FEWEST = {"predetermined": 7, "uncertainties": 14, "scenarios": 21, "signals": 7, "strategy": 7}
-MOST = {"predetermined": 14, "uncertainties": 21, "scenarios": 28, "signals": 14, "strategy": 14}
-FUTURES = tuple(f"scenarios/scenario_{n}.md" for n in range(1, 5))
-WRITTEN = {
-    "predetermined": "predetermined_elements.md",
-    "uncertainties": "critical_uncertainties.md",
-    "scenarios": "scenario_matrix.md",
-    "signals": "signals.md",
-    "strategy": "strategies.md",
-}
-LOOKS_GOOD, MORE, OPT_OUT, SKIP = "Looks good", "One more round", "No more rounds, let's proceed", "Skip, I'm good"
-INCORPORATED = "User feedback from checkpoints incorporated"
-LIMIT_NOTE = (
-    "Additional user context captured in scenario_context.md but not re-analyzed by specialists due to round limit"
+from .boards import (
+    COMPANY,
+    FEWEST,
+    FOLDER,
+    FUTURES,
+    GIVEN,
+    INCORPORATED,
+    LIMIT_NOTE,
+    LOOKS_GOOD,
+    MORE,
+    MOST,
+    OPT_OUT,
+    PHASES,
+    SKIP,
+    SPECIALISTS,
+    STANDARD,
+    WRITTEN,
+    Board,
+    Sit,
+    moderator,
+    specialist,
 )
-COMPANY = "# Quillmark Paper\n\nQuillmark makes uncoated paper in Tarnside. Revenue: $850M. Debt: $100M.\n"
-QUESTION = "Should Quillmark close the Tarnside mill before 2035?"
-GIVEN: dict[str, object] = {"company": COMPANY, "question": QUESTION}
-
-
-def specialist(work: Assignment) -> str:
-    heard = " ".join(f"[{remark['id']}]" for remark in work.remarks)
-    return (
-        f"## Findings\n\n**Quillmark depends on Tarnside.** {work.agent.name}, {work.phase}, {work.round}. {heard} "
-        + "The mill at Tarnside carries most of the revenue of Quillmark, and so the decision rests on it. " * 4
-        + f"SECRET-{work.phase}-{work.agent.name}-{work.round}\n\n"
-        "## Assumptions\n\n- Quillmark stays independent.\n- Debt is $100M.\n\n"
-        "## Ratings\n\n| item | rating | reason |\n|---|---|---|\n| Demand | 7 | Tarnside sells less each year |\n\n"
-        f"## Summary\n\nSUMMARY-{work.phase}-{work.agent.name}-{work.round}: Tarnside decides.\n"
-    )
-
-
-def moderator(work: Assignment) -> object:
-    # Only what the task asks for: earlier deliverables, which are in the prompt too, may carry the same words.
-    notes = "\n".join(note for note in (INCORPORATED, LIMIT_NOTE) if f'word for word: "{note}' in work.prompt)
-    if work.phase == "focal_question":
-        return f"# Focal question\n\n{QUESTION}\n"
-    if work.phase == "scenarios_file":
-        return {"files": {path: f"# Future {path[-4]}\n\nQuillmark lives.\n" for path in work.writes}}
-    return f"# {work.phase}\n\nThe moderator on Quillmark, round {work.round}.\n\n{notes}\n"
-
-
-class Metadata(TypedDict):
-    scenario_id: str
-    phase: str
-    checkpoints: dict[str, list[dict[str, object]]]
-    total_rounds_by_phase: dict[str, int]
-
-
-class Board(Seat):
-    """A run with scripted agents, and the person in front of it."""
-
-    def __init__(
-        self, home: Path, inputs: Mapping[str, object] | None = None, **replies: Callable[[Assignment], object]
-    ) -> None:
-        everybody = dict.fromkeys(SPECIALISTS, specialist) | {"moderator": moderator} | replies
-        self.agents = ScriptedAgents(everybody)
-        engine = open_engine(home, runner=self.agents)
-        given = GIVEN if inputs is None else inputs
-        super().__init__(engine, engine.start(load_workflow(FOLDER), given, by="ann"))
-
-    def say(self, *said: str) -> Board:
-        remarks = tuple(parse_remark(text) for text in said)
-        for remark in remarks:
-            self.engine.submit(self.run, c.AddRemark(remark, by="ann"))
-        self.state = self.engine.load(self.run)
-        return self
-
-    def on_to(self, phase: str) -> Board:
-        """Agree until the first checkpoint of this phase."""
-        while self.phase != phase:
-            self.agree()
-        return self
-
-    def agree(self) -> Board:
-        if self.phase == "completeness":
-            return self.decide("Finish", captured="yes")
-        return self.decide("That is right" if self.phase in ("company", "focal_question") else LOOKS_GOOD)
-
-    def to_the_end(self) -> Board:
-        while self.state.status == "waiting":
-            self.agree()
-        assert self.state.status == "completed"
-        return self
-
-    @property
-    def files(self) -> set[str]:
-        root = Path(self.state.workspace)
-        return {path.relative_to(root).as_posix() for path in root.rglob("*") if path.is_file()}
-
-    @property
-    def metadata(self) -> Metadata:
-        found: Metadata = json.loads(self.file("metadata.json"))
-        return found
-
-    @property
-    def calls(self) -> Counter[str]:
-        return Counter(call.phase for call in self.agents.calls if call.agent.name != "moderator")
-
-    def ended(self, phase: str) -> str:
-        closed = [e for _, e in self.engine.log.read(self.run) if isinstance(e, PhaseClosed) and e.phase == phase]
-        return closed[-1].ended_by
-
-    def clean(self) -> None:
-        """No template failed on the way, and no prompt was left as written."""
-        assert list(self.state.record.errors) == []
-        for call in self.agents.calls:
-            assert "{%" not in call.prompt
-            assert "{{" not in call.prompt
-
-
-Sit = Callable[..., Board]
-
-
-@pytest.fixture
-def board(tmp_path: Path) -> Iterator[Sit]:
-    boards: list[Board] = []
-
-    def start(inputs: Mapping[str, object] | None = None, **replies: Callable[[Assignment], object]) -> Board:
-        boards.append(Board(tmp_path / f"home-{len(boards)}" / "state", inputs, **replies))
-        return boards[-1]
-
-    yield start
-    for each in boards:
-        each.close()
-
+from .seats import Seat
 
 # --- as packaged ----------------------------------------------------------------------------------
 
@@ -182,7 +69,7 @@ def test_it_loads_with_seven_specialists_distinct_remits_and_serious_prompts() -
 def test_in_a_first_round_nobody_is_given_a_peers_work() -> None:
     allowed = {
         "inputs.resources",
-        "company.md", "focal_question.md", "scenario_context.md", "predetermined_elements.md",
+        "company.md", "focal_question.md", "scenario_context.md", "facts.md", "predetermined_elements.md",
         "critical_uncertainties.md", "scenario_matrix.md", "signals.md", *FUTURES,
     }  # fmt: skip
     for phase in load_workflow(FOLDER).phases:
@@ -408,11 +295,12 @@ def test_skipping_ends_the_phase_at_once_and_still_writes_its_deliverable(board:
     assert run.metadata["total_rounds_by_phase"]["phase_4"] == 1
 
 
-def test_opting_out_is_on_record_and_the_standard_rounds_still_run(board: Sit) -> None:
+def test_opting_out_is_on_record_and_starts_no_round(board: Sit) -> None:
     run = board().on_to("uncertainties").decide(OPT_OUT)
-    assert (run.phase, run.calls["uncertainties"]) == ("uncertainties", 14)
-    run.decide(LOOKS_GOOD)
-    assert "Phase 3, Critical uncertainties: 2 of at most 3 rounds. Completed by opt-out" in run.file("decisions.md")
+    assert (run.phase, run.calls["uncertainties"]) == ("scenarios", 7)
+    assert "critical_uncertainties.md" in run.files
+    assert "Phase 3, Critical uncertainties: 1 of at most 3 rounds. Completed by opt-out" in run.file("decisions.md")
+    assert "open standard rounds were dropped" in run.file("decisions.md")
     assert "Phase 2, Predetermined elements: 1 of at most 2 rounds. Completed by user confirmation" in run.file(
         "decisions.md"
     )
@@ -440,7 +328,10 @@ def test_before_an_extra_round_the_gap_must_be_named_and_reaches_the_specialists
     more = next(option for option in run.open.options if option.label == MORE)
     question = next(field for field in more.fields if field.id == "gap")
     assert question.required
-    assert "We've completed 1 round on predetermined elements." in question.prompt
+    assert "We've completed 1 round on predetermined elements. The synthesis shows: " in question.prompt
+    assert "The moderator on Quillmark, round 1. All seven agree on the mill." in question.prompt
+    assert "Do you have new context that changes the analysis direction?" in question.prompt
+    assert "Or should we proceed with what we have?" in question.prompt
     assert "What specific gap would another round address?" in question.prompt
     run.decide(MORE, gap="nobody looked at the river", agents=["ecologist"])
     called = [call.agent.name for call in run.agents.calls if (call.phase, call.round) == ("predetermined", 2)]
@@ -658,12 +549,31 @@ def test_every_recorded_output_passes_its_gates_at_the_first_try(demo: Callable[
     assert all(event.recorded for event in ended)
 
 
+CLARIFIED = (
+    "the rail siding belongs to the harbour board",
+    "our pulp comes from a single forest owner",
+    "the night shift is run by apprentices",
+    "the warehouse roof leaks every spring",
+    "the export licence names a subsidiary",
+    "the turbine was rented from a neighbour",
+    "the recycled fibre arrives by barge",
+)
+
+
 def test_a_whole_run_with_feedback_at_every_stop_closes_every_remark_in_the_ledger(board: Sit) -> None:
     """One major remark with another round, one declined, one at the limit; all delivered, answered, and on record."""
     from reconvene.app import measures as review
 
     def answers(work: Assignment) -> str:
-        return specialist(work).replace("[FB-003]", "[FB-003] declined: the mill has no such tenant.")
+        """Takes each remark up in its own words, but one."""
+        said = {remark["id"]: remark["text"] for remark in work.remarks}
+        taken = "".join(
+            f"- For Tarnside it matters that {text} [{id}].\n" for id, text in said.items() if id != "FB-003"
+        )
+        declined = "- [FB-003] declined: the mill has no such tenant.\n" if "FB-003" in said else ""
+        plain = re.sub(r"(\[FB-\d+\] ?)+", "", specialist(work))
+        plain = plain.replace("Debt is $100M", "Debt is $150M") if "FB-001" in said else plain
+        return plain.replace("## Assumptions\n\n", f"{taken}{declined}\n## Assumptions\n\n")
 
     run = board(**dict.fromkeys(SPECIALISTS, answers)).on_to("predetermined")
     run.say("correction: Debt is $150M, not $100M")
@@ -676,7 +586,7 @@ def test_a_whole_run_with_feedback_at_every_stop_closes_every_remark_in_the_ledg
             run.decide("Finish", captured="yes")
             continue
         number += 1
-        run.decide(LOOKS_GOOD, f"clarification: point {number} of the person")
+        run.decide(LOOKS_GOOD, f"clarification: {CLARIFIED[number % len(CLARIFIED)]}")
     assert run.state.status == "completed"
 
     book = review.ledger(run.engine, run.run)
@@ -685,8 +595,13 @@ def test_a_whole_run_with_feedback_at_every_stop_closes_every_remark_in_the_ledg
     assert by_id["FB-003"].status in ("declined", "reflected")
     assert {answer.how for answer in by_id["FB-003"].answers if answer.agent in SPECIALISTS} == {"declined"}
     last = number  # said at the very last review: only the deliverable after it could take it up
-    left = {entry.status for entry in book.open_remarks() if entry.number < last}
-    assert left <= {"claimed"}, "what no figure proves, the person settles; nothing is left undelivered or unanswered"
+    assert by_id["FB-001"].status == "addressed"  # a figure: the text proves it
+    claimed = [entry.id for entry in book if entry.status == "claimed"]  # words: everybody says so, a person must say
+    assert claimed == [entry.id for entry in book if entry.number < last and entry.id not in ("FB-001", "FB-003")]
+    for id in claimed:
+        run.engine.submit(run.run, c.SettleRemark(id, by="ann"))
+    book = review.ledger(run.engine, run.run)
+    assert [entry.id for entry in book.open_remarks() if entry.number < last] == []
     rows = run.metadata["checkpoints"]
     assert rows["phase_2"][0]["significance"] == "major"
     assert rows["phase_2"][0]["user_decision"] == "run another round"

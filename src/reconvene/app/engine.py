@@ -30,6 +30,7 @@ from reconvene.core.definition.workflow import Workflow
 from reconvene.core.facts.actors import Actor
 from reconvene.core.facts.book import Book
 from reconvene.core.facts.commands import (
+    IN_FILES,
     AddRemark,
     AnswerCheckpoint,
     Command,
@@ -38,7 +39,6 @@ from reconvene.core.facts.commands import (
     Pause,
     PruneArchives,
     RecordChild,
-    RecordEdits,
     Replan,
     Rollback,
 )
@@ -221,7 +221,7 @@ class Engine:
         from reconvene.app.commits import note
 
         note(self.log, self._history_for(), run, session.state.seq)
-        if session.state.ended or isinstance(command, RecordEdits):
+        if session.state.ended or isinstance(command, IN_FILES):
             self._tidy(session)
         return session.state
 

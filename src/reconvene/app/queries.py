@@ -16,7 +16,7 @@ from reconvene.app.line_diff import unified_diff
 from reconvene.app.project_now import difference, looked_at
 from reconvene.app.session import Session, state_after
 from reconvene.app.views import ahead, projections, written
-from reconvene.app.views.changes import changes, since_a_try
+from reconvene.app.views.changes import changes, since_a_try, unmoved
 from reconvene.app.views.open_checkpoints import approvals
 from reconvene.app.views.read_model import Checkpoint, Child, Event, File, Late, Run, RunInFull, Said, Written
 from reconvene.app.views.written import Attempt
@@ -69,6 +69,7 @@ def _beside(engine: Engine, point: Checkpoint, session: Session) -> Checkpoint:
     return replace(
         point,
         changed=changes(session),
+        unmoved=unmoved(session),
         since_try=since_a_try(session),
         answers=answers,
         outputs=written.of_the_round(session.state, session.book),

@@ -137,6 +137,9 @@ class Reader(Protocol):
     def order(self, text: str) -> str:
         """What a text tells the engine to do: "another round", "skip", "proceed", "pause"; "" if nothing."""
 
+    def refuses_round(self, text: str) -> bool:
+        """Of a text that orders to proceed: whether it refuses another round, whatever the workflow plans."""
+
     def read(self, remark: RemarkIn, outputs: Mapping[str, str]) -> Reading:
         """`outputs`: by agent, the text that the person speaks about."""
 
@@ -248,6 +251,8 @@ class Judged(Struct, frozen=True):
     about: tuple[str, ...]  # how these are called
     first: bool  # no output of this task has been sent back before
     options: Mapping[str, object]  # what the workflow says besides
+    written: Mapping[str, str] = {}  # path → text of the files that came with it
+    remarks: tuple[Asked, ...] = ()  # all that people said and did not take back, oldest first
 
 
 Gate = Callable[[Judged], Objection | None]

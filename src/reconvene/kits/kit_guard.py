@@ -260,6 +260,9 @@ class _Reader(NamedTuple):
     def order(self, text: str) -> str:
         return self.at.asked(lambda: self.own.order(text), str, lambda _: "")
 
+    def refuses_round(self, text: str) -> bool:
+        return self.at.asked(lambda: self.own.refuses_round(text), bool, lambda _: False)
+
     def read(self, remark: RemarkIn, outputs: Mapping[str, str]) -> ports.Reading:
         def unread(why: str) -> ports.Reading:
             return ports.Reading(remark.was, remark.now, "minor", f"it was not read: {why}")

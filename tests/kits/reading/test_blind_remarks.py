@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tests.kits.reading.blind_remarks import BLIND, measured, share
 
-from reconvene.kits.reading.orders import order
+from reconvene.kits.reading.engine_orders import order
 from reconvene.kits.reading.quantities import figures_in
 from reconvene.kits.reading.understanding import remarks_in
 

@@ -25,6 +25,7 @@ from reconvene.app.views.read_model import Change
 from reconvene.core.facts.book import Book
 from reconvene.core.facts.events import Ref
 from reconvene.core.facts.state import RunState, TalkEntry
+from reconvene.core.shown.on_record import changed_view
 from reconvene.core.shown.summaries import summary_in
 from reconvene.language.emphasis import without_emphasis
 from reconvene.language.late_patterns import late
@@ -91,13 +92,33 @@ def _found(state: RunState, book: Book) -> Iterator[tuple[Change, bool]]:
             said, again = _said(state, earlier, number), not _next_of_the_plan(state, book, entry)
             change = compared(_text(book, before), _text(book, entry.ref), said, again=again)
             if change is not None:
-                yield replace(change, agent=entry.role), draws_together(book, entry.phase, entry.role)
+                because = _because(state, book, entry.role, change.now)
+                yield replace(change, agent=entry.role, because=because), draws_together(book, entry.phase, entry.role)
 
 
 def draws_together(book: Book, phase: str, agent: str) -> bool:
     """Whether the agent works after others of its phase, in a step of its own."""
     steps = book.phase(phase).steps if phase in book.nodes else ()
     return any(at > 0 and step.agents == (agent,) for at, step in enumerate(steps))
+
+
+def unmoved(session: Session) -> tuple[str, ...]:
+    """The remarks that the round was shown, where nothing that an agent says was changed by one of them."""
+    if session.state.world.open is None or session.state.world.open.attention:
+        return ()
+    found = changed_view(session.state, session.book)
+    rows = found["rows"]
+    assert isinstance(rows, list)
+    named = {id for change in changes(session) for id in change.because}
+    return tuple(dict.fromkeys(row["remark"] for row in rows if row["remark"] not in named)) if found["nobody"] else ()
+
+
+def _because(state: RunState, book: Book, agent: str, text: str) -> tuple[str, ...]:
+    rows = changed_view(state, book)["rows"]
+    assert isinstance(rows, list)
+    proved = [row["remark"] for row in rows if row["agent"] == agent and row["verdict"] == "seen"]
+    known = {remark.id for remark in state.record.remarks.values()}
+    return tuple(dict.fromkeys([*proved, *(id for id in _REMARK.findall(text) if id in known)]))
 
 
 def since_a_try(session: Session) -> bool:

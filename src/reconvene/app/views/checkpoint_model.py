@@ -91,6 +91,7 @@ class Change(Struct, frozen=True):
     was: str = ""
     now: str = field(default="", name="is")
     also: tuple[str, ...] = ()  # what else differs and is no sentence: a table, code, the order
+    because: tuple[str, ...] = ()  # the remarks that the new text proves, or that it names
 
 
 class Written(Shown, frozen=True):
@@ -116,6 +117,7 @@ class Checkpoint(Shown, frozen=True):
     fields: tuple[Field, ...] = ()
     answers: Answers | None = None  # so far, by field; None where they were not looked up
     changed: tuple[Change, ...] = ()  # since the round before, what matters first
+    unmoved: tuple[str, ...] = ()  # remarks that the agents of the round were shown and that changed nothing of theirs
     since_try: bool = False  # instead: since a try that the person took back
     question: str = ""  # what is to be decided, in one sentence
     filled: Filled | None = None  # which lines may hold words of agents; None = any of them

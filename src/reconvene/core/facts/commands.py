@@ -346,3 +346,6 @@ Command = (
     | Lapse
     | GoOn
 )
+
+# What files of the run show at once, beside what follows from it.
+IN_FILES = (RecordEdits, AddRemark, ReadRemark, WithdrawRemark)

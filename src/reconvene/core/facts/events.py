@@ -457,7 +457,8 @@ class LateOutputArchived(Event, frozen=True):
 
 
 class OutputForced(Event, frozen=True):
-    """The round cannot be undone once more and this task failed again: an earlier output of the round stands."""
+    """An earlier output of the round stands: the task failed again and the round cannot be undone once more, or a
+    person takes what a gate sent back."""
 
     task: str
     source: str  # the task and attempt it came from

@@ -1122,9 +1122,10 @@ def _claim_judged(state: RunState, ev: e.ClaimJudged) -> RunState:
     if not ev.version:
         return state  # of nothing that there is
     claims, agent = state.world.claims, parse_task(ev.task)[2]
-    mine = claims.get(agent, Map()).set(
-        f"{ev.claim} {ev.id}", ClaimAt(ev.verdict, ev.before, ev.task, bool(ev.against))
-    )
+    first = ev.evidence[0] if ev.evidence else None
+    shown = (first.was, first.now) if first is not None else ("", "")
+    claim = ClaimAt(ev.verdict, ev.before, ev.task, bool(ev.against), *shown, ev.why, ev.reason)
+    mine = claims.get(agent, Map()).set(f"{ev.claim} {ev.id}", claim)
     return replace(state, world=replace(state.world, claims=claims.set(agent, mine)))
 
 

@@ -120,6 +120,10 @@ class ClaimAt(Struct, frozen=True):
     before: tuple[FileOut, ...] = ()
     task: str = ""
     contested: bool = False  # what the claim denies still stood
+    was: str = ""  # the first passage that proves it: as it stood before the claim, and as it stands
+    now: str = ""
+    why: str = ""  # it is not seen, in words
+    reason: str = ""  # the agent's own words
 
 
 class CompanionAt(Struct, frozen=True, omit_defaults=True):

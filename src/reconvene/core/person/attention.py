@@ -8,11 +8,12 @@ from reconvene.core.definition.bindings import either
 from reconvene.core.definition.workflow import Continue, End, Goto
 from reconvene.core.facts import commands as c
 from reconvene.core.facts import events as e
+from reconvene.core.facts.round import TaskAt
 from reconvene.core.person import rulings
 from reconvene.core.person.binding import bind
 from reconvene.core.person.checkpoint import WITHOUT, emit_opened
 from reconvene.core.person.remarking import add_remarks
-from reconvene.core.working import acting
+from reconvene.core.working import acting, attempts
 from reconvene.core.working.attempts import judge_again
 from reconvene.core.working.moves import make_move, move_refused
 from reconvene.core.working.transaction import Transaction
@@ -49,6 +50,8 @@ def open_attention(tx: Transaction) -> None:
         labels += [WAIT] * _at_work(tx) + [WITHOUT]
     if kinds & {"missing", "doubt", "rejected", "conflict", "check", "acting", "escalated", "kit", "expression"}:
         labels.append(AGAIN)
+    if "missing" in kinds and attempts.takeable(tx, _missing(troubles)):
+        labels.append(TAKE)
     if "limit" in kinds:
         labels.append(RAISE)
     if kinds - {"expression"} or any(not trouble.boolean for trouble in troubles):
@@ -73,6 +76,10 @@ def open_attention(tx: Transaction) -> None:
     emit_opened(tx, prompt=prompt, options=options, attention=True, filled=e.Filled(theirs))
 
 
+def _missing(troubles: Iterable[e.Trouble]) -> tuple[str, ...]:
+    return tuple(agent for trouble in troubles if trouble.kind == "missing" for agent in trouble.agents)
+
+
 def _at_work(tx: Transaction) -> bool:
     """Whether an agent of a process that died still is."""
     step = tx.frame.round.open if tx.frame.round else None
@@ -82,8 +89,7 @@ def _at_work(tx: Transaction) -> bool:
 def _bindable(tx: Transaction, troubles: Iterable[e.Trouble]) -> list[str]:
     """The missing agents that somebody else could carry out."""
     agents = tx.book.workflow.agents
-    missing = [agent for trouble in troubles if trouble.kind == "missing" for agent in trouble.agents]
-    return [name for name in dict.fromkeys(missing) if agents[name].kind not in ("recorded", "survey")]
+    return [name for name in dict.fromkeys(_missing(troubles)) if agents[name].kind not in ("recorded", "survey")]
 
 
 def _fields(tx: Transaction, troubles: Iterable[e.Trouble]) -> tuple[e.FieldAsked, ...]:
@@ -113,11 +119,16 @@ def _what_came(tx: Transaction) -> tuple[list[str], str]:
             more = f"\n… ({len(text) - _MOST_SHOWN} more characters)" if len(text) > _MOST_SHOWN else ""
             quoted = "\n".join(f"> {line}" for line in (text[:_MOST_SHOWN] + more).splitlines())
             lines.append(f"\nWhat came from {task.agent}:\n\n{quoted}\n")
+    taken = f" “{TAKE}” counts it in spite of what is said above." if attempts.takeable(tx, _agents(missing)) else ""
     advice = (
-        f"\n\n“{AGAIN}” asks once more: say with it what should be different. “{WITHOUT}” keeps "
+        f"\n\n“{AGAIN}” asks once more: say with it what should be different.{taken} “{WITHOUT}” keeps "
         "what was there before, if anything was, and you go on by hand."
     )
     return lines, advice if missing else ""
+
+
+def _agents(tasks: Iterable[TaskAt]) -> tuple[str, ...]:
+    return tuple(task.agent for task in tasks)
 
 
 # Kinds of trouble, and rulings after which agents work on and are shown what was said.
@@ -192,6 +203,7 @@ def settle(tx: Transaction, point: e.CheckpointOpened, label: str, command: c.An
     if ruling == "take":
         refused = (agent for trouble in troubles if trouble.kind == "rejected" for agent in trouble.agents)
         judge_again(tx, tuple(refused), without=True)
+        attempts.take(tx, _missing(troubles))
     if tx.frame.stage == "closed":
         _after_check(tx, point, ruling, {trouble.kind: trouble for trouble in troubles})
 
@@ -210,7 +222,7 @@ def _ruling_for(trouble: e.Trouble, ruling: str, chosen: str) -> str:
     if trouble.kind == "calls":  # they wait on unless they are what was answered
         return "without" if ruling == "without" else "calls"
     fitting = {
-        "missing": ("again",),
+        "missing": ("again", "take"),
         "doubt": ("again",),
         "rejected": ("again", "take"),
         "acting": ("again",),

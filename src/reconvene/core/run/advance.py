@@ -16,7 +16,7 @@ from reconvene.core.person import attention, checkpoint, rulings
 from reconvene.core.run import checks
 from reconvene.core.shown.scope import for_expression, most_rounds
 from reconvene.core.working import rendering, tracking
-from reconvene.core.working.moves import fund, rounds_left
+from reconvene.core.working.moves import nobody_paid, rounds_left
 from reconvene.core.working.steps import await_provider, close_step, start_step, suspended
 from reconvene.core.working.transaction import Transaction
 from reconvene.errors import Bug
@@ -195,7 +195,7 @@ def _begin(tx: Transaction, frame: Frame) -> bool:
             "limit", key, f"limit rounds ({size} per run) is reached before {frame.phase}", paths=("rounds", str(size))
         )
         return False
-    if not _any_fundable(tx):
+    if nobody_paid(tx.state, tx.book, tx.phase):  # rule 8
         return _leave(tx, frame, "limit")
     key = f"rounds without work before round {serial} of {frame.address}"
     if tx.state.world.rulings.get(key):
@@ -220,15 +220,6 @@ def _begin(tx: Transaction, frame: Frame) -> bool:
         )
     )
     return True
-
-
-def _any_fundable(tx: Transaction) -> bool:
-    """Rule 8: a round none of whose tasks its groups' budgets cover is not begun. The run's own budget asks."""
-    agents = tuple(dict.fromkeys(agent for step in tx.phase.steps for agent in step.agents))
-    if not agents or not tx.book.workflow.limits.group_calls:
-        return True
-    funded = fund(tx.state, tx.book, agents)
-    return bool(funded.agents) or funded.limit == "calls"
 
 
 def _steps(tx: Transaction, frame: Frame) -> bool:

@@ -122,12 +122,15 @@ def _dispatch(tx: Transaction, command: c.Command) -> None:
             require_alive(tx)
             add_remarks(tx, (command.remark,), command.by, command.door)
             checkpoint.revise(tx)
+            rendering.render_said(tx)
         case c.ReadRemark():
             read_again(tx, command)
             checkpoint.revise(tx)
+            rendering.render_said(tx)
         case c.WithdrawRemark():
             withdraw(tx, command, approving.bound_remarks(tx.state))
             checkpoint.revise(tx)
+            rendering.render_said(tx)
         case c.SettleRemark():
             settle(tx, command)
         case c.JudgeClaim():

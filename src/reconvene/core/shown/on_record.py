@@ -6,7 +6,7 @@ For expressions, templates and the read side alike. Knows nothing of scopes: whi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from reconvene.core import kit_finder
 from reconvene.core.definition.workflow import Again
@@ -14,6 +14,7 @@ from reconvene.core.extensions import AgentProfile, Concerned
 from reconvene.core.facts.book import Book
 from reconvene.core.facts.events import RemarkAdded, RemarkRead
 from reconvene.core.facts.ids import parse_task, remark_number
+from reconvene.core.facts.rows import ClaimAt
 from reconvene.core.facts.state import RunState
 
 Row = dict[str, object]  # of a list that expressions and templates read
@@ -133,6 +134,35 @@ def routes(state: RunState, book: Book) -> tuple[Concerned, ...]:
     profiles = {agent: AgentProfile(agent, book.workflow.agents[agent].remit, said.get(agent, "")) for agent in workers}
     always = tuple(agent for agent in workers if book.workflow.agents[agent].always)
     return kit_finder.reader(book.workflow.kits).concerned(remarks_here(state), profiles, always)
+
+
+def budget_view(state: RunState, book: Book) -> Row:
+    """Of each group with a budget: how many calls its agents may still make, and how many they may make in all."""
+    workflow, record = book.workflow, state.record
+    rows: Row = {}
+    for group, size in workflow.limits.group_calls.items():
+        most = size + record.grants.get(f"calls.{group}", 0)
+        made = sum(record.calls.get(agent, 0) for agent in workflow.groups.get(group, ()))
+        rows[group] = {"left": max(most - made, 0), "of": most}
+    return rows
+
+
+def changed_view(state: RunState, book: Book) -> Row:
+    """What the round in front made of the remarks that its agents were shown: by agent and remark, what stood before
+    and what stands now. `nobody`: there were remarks, and nothing that an agent says was changed by one."""
+    round_ = state.world.top.round if state.world.cursor else None
+    serial = round_.serial if round_ is not None else 0
+    rows: list[Row] = []
+    for agent in workers_here(state, book) if serial else ():
+        claims: Mapping[str, ClaimAt] = state.world.claims.get(agent, {})
+        for key in sorted(claims, key=lambda key: (len(key), key)):
+            kind, _, remark = key.partition(" ")
+            claim = claims[key]
+            if kind == "remark" and claim.task and parse_task(claim.task)[0] == serial:
+                own = {"verdict": claim.verdict, "was": claim.was, "now": claim.now, "why": claim.why}
+                rows.append({"agent": agent, "remark": remark, **own, "reason": claim.reason})
+    moved = any(row["verdict"] == "seen" for row in rows)
+    return {"rows": rows, "nobody": bool(rows) and not moved}
 
 
 def decision_rows(state: RunState) -> list[Row]:

@@ -216,6 +216,10 @@ def build(
                     name: {field: make(state, book) for field, make in fields.items()}
                     for name, fields in kit_finder.fields(book.workflow.kits).items()
                 }
+            case "budget":
+                scope[root] = on_record.budget_view(state, book)
+            case "changed":
+                scope[root] = on_record.changed_view(state, book)
             case "rounds_by_phase":
                 scope[root] = Growing(dict(sorted(state.world.rounds.items())), book.nodes)
     return scope
@@ -255,7 +259,17 @@ def for_expression(state: RunState, book: Book, source: str, extra: Mapping[str,
     return {**scope, **extra} if extra else scope
 
 
-TEMPLATE_ROOTS = ROOTS | {"output_dir", "run", "workflow", "started", "updated", "decisions", "rounds_by_phase"}
+TEMPLATE_ROOTS = ROOTS | {
+    "output_dir",
+    "run",
+    "workflow",
+    "started",
+    "updated",
+    "decisions",
+    "rounds_by_phase",
+    "changed",
+    "budget",
+}
 
 
 def for_template(state: RunState, book: Book, names: frozenset[str] | set[str]) -> Scope:

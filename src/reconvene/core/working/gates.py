@@ -11,12 +11,13 @@ from msgspec import Struct, structs
 
 from reconvene.core import kit_finder
 from reconvene.core.definition.workflow import Gate, Step
-from reconvene.core.extensions import Judged, Objection
+from reconvene.core.extensions import Asked, Judged, Objection
 from reconvene.core.facts import commands as c
 from reconvene.core.facts import events as e
 from reconvene.core.facts.round import StepAt, TaskAt
+from reconvene.core.facts.state import RunState
 from reconvene.core.paths import matches
-from reconvene.core.shown import scope
+from reconvene.core.shown import on_record, scope
 from reconvene.core.working import tracking
 from reconvene.core.working.transaction import Transaction
 from reconvene.errors import KitFailed
@@ -221,7 +222,10 @@ def _broken(tx: Transaction, gate: Gate, output: _Output) -> Objection | None:
         return _against_schema(tx, gate.schema, output)
     if gate.kit:
         documents = _documents(tx, gate.about, output.written)
-        shown = Judged(text, output.value, output.files, documents, gate.about, output.first, gate.options)
+        written = {path: tx.book.text(digest) for path, digest in output.written.items() if digest}
+        shown = Judged(
+            text, output.value, output.files, documents, gate.about, output.first, gate.options, written, said(tx.state)
+        )
         return kit_finder.gate(gate.kit)(shown)
     judged = {"text": text, "value": output.value, "files": list(output.files)}
     seen = {"output": {**judged, "commit": output.commit, "diff": output.diff, "not_taken": list(output.ignored)}}
@@ -230,6 +234,12 @@ def _broken(tx: Transaction, gate: Gate, output: _Output) -> Objection | None:
             return Objection("FILE_NOT_TAKEN", "; ".join(output.ignored))
         return Objection("REJECTED", "" if gate.retry_with else f"the output fails the rule `{gate.when}`.")
     return None
+
+
+def said(state: RunState) -> tuple[Asked, ...]:
+    """What people said and did not take back, as it was read last."""
+    remarks = (state.record.remarks[number] for number in on_record.standing(state))
+    return tuple(Asked(one.id, one.text, one.kind, one.was, one.now) for one in remarks)
 
 
 def _documents(tx: Transaction, names: tuple[str, ...], written: Mapping[str, str]) -> tuple[str, ...]:

@@ -55,6 +55,18 @@ def fund(state: RunState, book: Book, agents: tuple[str, ...]) -> Funded:
     return Funded(tuple(yes), tuple(no), limit, size)
 
 
+def nobody_paid(state: RunState, book: Book, phase: Phase) -> str:
+    """The limit that keeps a round of this phase from everybody whom a group's budget pays; "" = there is none. Whoever
+    draws their work together has nothing to do without them. The run's own budget asks."""
+    limited = book.workflow.limits.group_calls
+    agents = dict.fromkeys(agent for step in phase.steps for agent in step.agents)
+    paid = tuple(agent for agent in agents if any(group in limited for group in book.groups_of.get(agent, ())))
+    funded = fund(state, book, paid)
+    if not paid or funded.agents or funded.limit == "calls":
+        return ""
+    return f"limit {funded.limit} ({funded.size + state.record.grants.get(funded.limit, 0)})"
+
+
 def rounds_left(state: RunState, book: Book) -> int:
     return book.workflow.limits.rounds + state.record.grants.get("rounds", 0) - state.record.rounds
 
@@ -90,7 +102,8 @@ def move_refused(tx: Transaction, move: Move) -> str:
         case Again():
             phase = tx.phase
             if again_fits(state, phase, frame):
-                return ""
+                spent = nobody_paid(state, tx.book, phase)
+                return f"{spent} is reached" if spent else ""
             return f"limit rounds.max ({most_rounds(state, phase)}) of {phase.id} is reached"
         case Goto(target=target, rerun=True):
             node = tx.book.nodes[target]

@@ -19,11 +19,21 @@ from reconvene.errors import KitFailed, ReconveneError
 from reconvene.language import templates
 
 _GIVEN = {"inputs", "settings"}
+_SAID = {"feedback", "kit"}
 
 
 def render(tx: Transaction) -> None:
     """Every templated file of the workflow that is not per task."""
     _render(tx, "")
+
+
+def render_said(tx: Transaction) -> None:
+    """Of an open checkpoint: the files that tell what people said, at once."""
+    specs = [spec for spec in tx.book.workflow.files if not spec.each and not spec.after and not spec.section]
+    texts = [(spec, tx.book.workflow.templates.get(spec.template, "")) for spec in specs]
+    told = [(spec, text, scope.Scope()) for spec, text in texts if tx.book.names_in(text) & _SAID]
+    if told and tx.state.world.open is not None and not tx.state.ended:
+        _emit(tx, told)
 
 
 def render_after(tx: Transaction, phase: str) -> None:

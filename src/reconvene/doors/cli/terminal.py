@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from reconvene.app.told import PAUSE, option_meant
+from reconvene.app.ordered_option import PAUSE, option_meant
 from reconvene.doors.cli import shown_change
 from reconvene.doors.cli.ask import MARK, ask, ask_field, ask_fields, ask_text, ask_yes, pick
 from reconvene.doors.cli.common import DOOR
@@ -17,7 +17,7 @@ from reconvene.doors.cli.own_editor import editor
 from reconvene.doors.cli.settling import claimed, settle_one
 from reconvene.doors.cli.stops import Decider, explain_stale, headline, keep_history, not_asked
 from reconvene.doors.cli.text import one_line, wrapped
-from reconvene.doors.cli.typed_feedback import Hearing
+from reconvene.doors.cli.typed_feedback import Hearing, said_here
 from reconvene.doors.cli.unsent_answers import Unsent
 from reconvene.doors.shared.advice import reasons, talk_before
 from reconvene.doors.shared.fields import asked, needed, unanswered
@@ -249,11 +249,9 @@ class _Sitting:
 
     def _told(self) -> str:
         """The option that the person's words name as what is to be done; it is only marked, never taken for them."""
-        meant = option_meant(self._engine, self._run, self._hearing.order)
-        if meant:
-            self._screen.line(f"understood as: {one_line(meant)}", "dim")
-        elif self._hearing.order and self._hearing.order != PAUSE:
-            self._screen.line(f"“{self._hearing.order}” is not possible here; choose among these", "yellow")
+        meant, said = option_meant(self._engine, self._run, self._hearing.order)
+        if said:
+            self._screen.line(said, "dim" if meant else "yellow")
         return meant
 
     def _submit(self, checkpoint: Checkpoint, option: Option) -> bool:
@@ -308,16 +306,7 @@ class _Sitting:
         return True
 
     def _said(self) -> tuple[RemarkIn, ...]:
-        """What this person said here. It is on record; given again with a decision it stays one remark."""
-        from reconvene.core.facts.commands import RemarkIn
-        from reconvene.core.shown.on_record import remarks_here
-
-        here = remarks_here(self._engine.load(self._run))
-        return tuple(
-            RemarkIn(one.text, one.kind, one.target, one.was, one.now, on=one.anchor)
-            for one in here
-            if one.by == self._by and one.kind != "edit" and one.checkpoint
-        )
+        return said_here(self._engine, self._run, self._by)
 
     # --- the questions of a checkpoint ---
 
@@ -408,6 +397,5 @@ class _Sitting:
     def _show_file(self) -> None:
         paths = self._screen.files()
         if not paths:
-            self._screen.line("there are no files yet", "dim")
-            return
+            return self._screen.line("there are no files yet", "dim")
         self._screen.file(pick("Which file?", [(path, path) for path in paths]))

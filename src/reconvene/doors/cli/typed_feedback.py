@@ -13,6 +13,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from reconvene.app.model_reader import Entry
+from reconvene.app.ordered_option import ordered
 from reconvene.core.kit_finder import reader
 from reconvene.doors.cli.ask import ask_text, pick, tick
 from reconvene.doors.cli.common import DOOR, note
@@ -73,7 +74,7 @@ class Hearing:
         with self._never_lost(heard):
             self._listen(heard, title)
             self._improve(heard, heard.text, self._sort(heard, heard.text))
-            self.order = reader(self._kits).order(heard.text)
+            self.order = ordered(self._kits, heard.text)
             if heard.text and not heard.entries and not self.order:
                 self._screen.line("understood: nothing to add", "dim")
             return self._settle(heard)
@@ -330,3 +331,16 @@ def _changed(remark: RemarkIn, what: str, agents: tuple[str, ...], kits: tuple[s
 def _target(remark: RemarkIn, agents: tuple[str, ...]) -> str:
     named = [part.strip() for part in remark.target.split(",")]
     return ", ".join(tick("For whom? Nobody is everybody", agents, named, {}))
+
+
+def said_here(engine: Engine, run: str, by: str) -> tuple[RemarkIn, ...]:
+    """What this person said at the open checkpoint. Given again with a decision, it stays one remark."""
+    from reconvene.core.facts.commands import RemarkIn
+    from reconvene.core.shown.on_record import remarks_here
+
+    here = remarks_here(engine.load(run))
+    return tuple(
+        RemarkIn(one.text, one.kind, one.target, one.was, one.now, on=one.anchor)
+        for one in here
+        if one.by == by and one.kind != "edit" and one.checkpoint
+    )

@@ -93,17 +93,27 @@ def changed_lines(point: Checkpoint) -> list[str]:
     changed = point.changed
     agents: dict[tuple[str, str], list[str]] = {}
     also: dict[tuple[str, str], list[str]] = {}
+    because: dict[tuple[str, str], list[str]] = {}
     for one in changed:
         if one.was or one.now:
+            because.setdefault((one.was, one.now), []).extend(one.because)
             agents.setdefault((one.was, one.now), []).append(one_line(one.agent))
             also.setdefault((one.was, one.now), []).extend(one.also)
     told = list(agents.items())
     since = "the try you took back" if point.since_try else "the round before"
     lines = [f"What changed since {since}:"] if changed else []
     for (was, now), names in told[:_MOST_CHANGED]:
-        lines += [f"  {', '.join(names)}", *([f"    was: {one_line(was)}"] if was else [])]
+        caused = ", ".join(dict.fromkeys(because[was, now]))
+        lines += [
+            f"  {', '.join(names)}" + (f", because of {caused}" if caused else ""),
+            *([f"    was: {one_line(was)}"] if was else []),
+        ]
         lines += [f"    is:  {one_line(now) or '(no longer said)'}"]
         lines += [f"    also {one_line(part)}" for part in dict.fromkeys(also[was, now])]
+    if point.unmoved:
+        heard = ", ".join(point.unmoved)
+        said = f"  As far as can be seen, nobody changed what they say because of {heard}."
+        lines = [*(lines or ["What changed:"]), said]
     more = [name for _, names in told[_MOST_CHANGED:] for name in names]
     more += [f"{one_line(one.agent)} ({', '.join(one.also)})" for one in changed if not one.was and not one.now]
     return [*lines, *([f"  also changed: {one_line(', '.join(more))}"] if more else [])]

@@ -1,5 +1,5 @@
 """What this kit brings: the to-dos of a run as fields, and gates that send back a list that cannot be worked off, and a
-document without the sections that it must have."""
+document without the sections, or the shape, that it must have."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from reconvene.core.extensions import Judged, Kit, ListFile, Objection, View
 from reconvene.core.facts.book import Book
 from reconvene.core.facts.state import RunState
 from reconvene.errors import KitFailed
+from reconvene.kits.planning.document_shape import shape
 from reconvene.kits.planning.todos import FILE, KEPT, Todo, WrongList, entries, read
 
 
@@ -75,7 +76,7 @@ def _rows(state: RunState, book: Book) -> Sequence[object]:
 
 KIT = Kit(
     "planning",
-    gates={"todos": todo_list, "sections": sections},
+    gates={"todos": todo_list, "sections": sections, "shape": shape},
     fields={"todos": open_todos, "list": every_todo},
     views={"todos": View("The to-dos of the phase at work.", _rows)},
     asks={

@@ -1,19 +1,23 @@
-"""What this kit brings: a reader of remarks, a judge of citations, an examiner of claims, a gate against generic texts,
-and `near` in reads.
+"""What this kit brings: a reader of remarks, a judge of citations, an examiner of claims, gates against generic texts
+and against figures that the person replaced, the facts that the person named, and `near` in reads.
 
 Its rules compile many patterns, so each is loaded only when it is asked.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from reconvene.core import extensions as ports
+from reconvene.core.definition.workflow import Gate
+from reconvene.core.facts.book import Book
 from reconvene.core.facts.commands import RemarkIn
+from reconvene.core.facts.state import RunState
 from reconvene.kits.reading.feedback import KINDS, parse_remark
 
 EXAMINER_VERSION = 1  # raised whenever `evidence` may judge the same texts otherwise
 _LONGEST_CORRECTION = 2000  # characters; a longer text is no plain correction
+_MOST_TOLD = 5  # old figures that are named in one objection
 
 
 class RuleReader:
@@ -28,9 +32,14 @@ class RuleReader:
         return tuple(ports.Understood(found.remark, found.rule) for found in remarks_in(text, agents))
 
     def order(self, text: str) -> str:
-        from reconvene.kits.reading.orders import order
+        from reconvene.kits.reading.engine_orders import order
 
         return order(text)
+
+    def refuses_round(self, text: str) -> bool:
+        from reconvene.kits.reading.engine_orders import refuses_round
+
+        return refuses_round(text)
 
     def read(self, remark: RemarkIn, outputs: Mapping[str, str]) -> ports.Reading:
         from reconvene.kits.reading.assumptions import assumptions_in
@@ -102,6 +111,61 @@ def specific_to(output: ports.Judged) -> ports.Objection | None:
     return ports.Objection("GENERIC", why)
 
 
+def holds_facts(output: ports.Judged) -> ports.Objection | None:
+    """Sent back where it says a figure that the person replaced, and not the one that is right."""
+    from reconvene.kits.reading.fact_sheet import fact_sheet
+    from reconvene.kits.reading.old_figures import old_figures
+
+    sheet = fact_sheet(output.remarks, output.documents)
+    texts = output.written or {"": output.text}
+    told: list[str] = []
+    for path, text in texts.items():
+        for found in old_figures(text, sheet, output.documents):
+            where = f"{path}, line {found.line}" if path else f"line {found.line}"
+            said = f"{found.fact.value} [{found.fact.ids[-1]}]"
+            told.append(f"{where}, says {found.old} and not {said}: “{found.quoted}”")
+    if not told:
+        return None
+    more = f"; and {len(told) - _MOST_TOLD} more" if len(told) > _MOST_TOLD else ""
+    why = f"{'; '.join(told[:_MOST_TOLD])}{more}. The person replaced these figures. Say the one that is right there, "
+    return ports.Objection("OLD_FIGURE", f"{why}or both where you tell what was.")
+
+
+def facts(state: RunState, book: Book) -> object:
+    """What the person said is right, as rows: the documents are those of the gate `holds_facts`."""
+    from reconvene.core.working.gates import said
+    from reconvene.kits.reading.fact_sheet import fact_sheet
+
+    names = dict.fromkeys(name for gate in _gates(book) if gate.kit == "reading.holds_facts" for name in gate.about)
+    files = state.world.files
+    documents = [book.text(files[name].digest) for name in names if name in files]
+    remarks = state.record.remarks
+    at = {remark.id: remark for remark in remarks.values()}
+    return [
+        {
+            "id": fact.ids[-1],
+            "ids": list(fact.ids),
+            "text": fact.text,
+            "value": fact.value,
+            "was": list(fact.replaced),
+            "kind": at[fact.ids[-1]].kind,
+            "by": at[fact.ids[-1]].by,
+            "at": at[fact.ids[-1]].at,
+            "phase": at[fact.ids[-1]].phase,
+            "round": at[fact.ids[-1]].n,
+        }
+        for fact in fact_sheet(said(state), documents)
+    ]
+
+
+def _gates(book: Book) -> Iterator[Gate]:
+    for phase in book.nodes:
+        for step in book.phase(phase).steps:
+            yield from step.gates
+    for agent in book.workflow.agents.values():
+        yield from agent.gates
+
+
 def near(text: str, others: Mapping[str, str]) -> Sequence[str]:
     from reconvene.kits.reading.terms import nearest
 
@@ -113,7 +177,11 @@ KIT = ports.Kit(
     reader=RuleReader(),
     judge=cited,
     examiner=ports.Examiner(EXAMINER_VERSION, examined),
-    gates={"specific_to": specific_to},
+    gates={"specific_to": specific_to, "holds_facts": holds_facts},
     reads={"near": near},
-    asks={"specific_to": "nothing in it is about this case, that is, about what is particular in {about}"},
+    fields={"facts": facts},
+    asks={
+        "specific_to": "nothing in it is about this case, that is, about what is particular in {about}",
+        "holds_facts": "a paragraph says a figure that the person replaced, without the one that is right",
+    },
 )

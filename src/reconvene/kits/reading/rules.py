@@ -39,6 +39,7 @@ _JUDGES = "<<verdict>>"  # counts only where an agent is named
 _BY_CUE = (
     ("missing factor", "<<missing>>", "it names something left out"),
     ("strategic shift", "<<shift>>", "it reports a decision or a change of direction"),
+    ("new context", "<<reminded>>", "it tells what came to mind"),
     ("reaction", "<<disagreement>>", _ANSWERS),
     ("reaction", "<<agreement>>", _ANSWERS),
     ("reaction", _JUDGES, _ANSWERS),

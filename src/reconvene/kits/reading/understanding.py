@@ -13,7 +13,7 @@ from itertools import pairwise
 from msgspec import Struct
 from msgspec.structs import replace
 
-from reconvene.kits.reading import orders, tongues
+from reconvene.kits.reading import engine_orders, tongues
 from reconvene.kits.reading.feedback import Understood, kind_named, parse_remark
 from reconvene.kits.reading.quantities import figures_in
 from reconvene.kits.reading.rules import Ruling, classify, named
@@ -253,8 +253,8 @@ def is_approval(text: str) -> bool:
         return False
     if _THUMBS.fullmatch(text):
         return any(not (character.isspace() or character in ".!") for character in text)
-    said, tongue = orders.clauses(text), tongues.of(text)
-    told = [bool(orders.order_of(part, tongue)) for part in said]
+    said, tongue = engine_orders.clauses(text), tongues.of(text)
+    told = [bool(engine_orders.order_of(part, tongue)) for part in said]
     if "?" in text and not any(told):
         return False
     opens = tongue.pattern(r"<<order_opens>>") if any(told) else None
@@ -266,9 +266,9 @@ def is_approval(text: str) -> bool:
 
 def _neutral(text: str, tongue: tongues.Tongue) -> bool:
     """Nothing to read, beside something that is: also "two things", and a bare "and"."""
-    said = orders.clauses(_bare(text, tongue))
+    said = engine_orders.clauses(_bare(text, tongue))
     return not said or all(
-        orders.order_of(part, tongue) or tongue.pattern("<<announces>>").fullmatch(part) or _agrees(part, tongue)
+        engine_orders.order_of(part, tongue) or tongue.pattern("<<announces>>").fullmatch(part) or _agrees(part, tongue)
         for part in said
     )
 

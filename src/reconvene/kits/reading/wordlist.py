@@ -38,9 +38,10 @@ STEMS = ("general", "loose", "only_in_remits")
 CUES = (
     # what kind of remark
     "moved", "missing", "shift", "agreement", "disagreement", "verdict", "request", "clarifies", "denies", "news",
+    "reminded",
     "about_the_text", "states", "approval", "reaction_to", "impression", "event", "courtesy", "announces", "supposed",
     # orders to the engine, and what may stand around one
-    "order_again", "order_pause", "order_skip", "order_proceed", "order_opens", "order_closes",
+    "order_again", "order_pause", "order_skip", "order_no_round", "order_proceed", "order_opens", "order_closes",
     # how much it weighs
     "small", "game_changing", "open_dispute", "assumption_title", "trifle", "holds_until", "not_ours",
     # where one ends and the next begins

@@ -67,6 +67,10 @@ _ROOTS: dict[str, Kind] = {
         record(phase=TEXT, round=NUMBER, at=TEXT, option=TEXT, decision=TEXT, checkpoint=TEXT, by=TEXT, remarks=TEXTS,
                approved=TEXTS, late=FLAG, feedback=FLAG, level=TEXT, again=FLAG, last=FLAG, extra=FLAG)
     ),
+    "changed": record(
+        rows=ListOf(record(agent=TEXT, remark=TEXT, verdict=TEXT, was=TEXT, now=TEXT, why=TEXT, reason=TEXT)),
+        nobody=FLAG,
+    ),
     "attempts": ListOf(
         record(at=TEXT, phase=TEXT, round=NUMBER, serial=NUMBER, step=NUMBER, agent=TEXT, attempt=NUMBER, verdict=TEXT,
                then=TEXT, code=TEXT, why=TEXT)
@@ -115,6 +119,7 @@ class Known:
             "drafts": self._drafts(),
             "kit": _fields_of(workflow.kits),
             "rounds_by_phase": _by_phase(ids, NUMBER),
+            "budget": Record(dict.fromkeys(workflow.limits.group_calls, record(left=NUMBER, of=NUMBER))),
             "items": self._all_items(""),
             "up": Record({each: record(round=_ROUND, item=Later(partial(self._item, each))) for each in ids}),
         }

@@ -37,6 +37,17 @@ def order(text: str) -> str:
     return min(given, key=ORDERS.index) if given else ""
 
 
+def refuses_round(text: str) -> bool:
+    """Whether a text that goes on says so by refusing another round: "no more rounds, let's proceed"."""
+    tongue = tongues.of(text)
+    pattern, around = tongue.pattern("<<order_no_round>>"), tongue.pattern(_AROUND)
+    for clause in clauses(text):
+        inside = around.fullmatch(clause) if len(clause) <= _LONGEST else None
+        if inside and (pattern.fullmatch(clause) or pattern.fullmatch(inside["core"])):
+            return True
+    return False
+
+
 def order_of(clause: str, tongue: tongues.Tongue) -> str:
     """Of one clause as `clauses` gives it."""
     if len(clause) > _LONGEST:
