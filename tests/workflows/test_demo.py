@@ -130,7 +130,7 @@ def test_a_correction_shows_what_it_turned(reconvene: Command) -> None:
             "Do not buy: charter two ships",
             "▸ “Revenue is $900M, not $850M. The brief has last year's figure.”",
             "▸ Look again",
-            "moderator, writer was: Do not buy: charter two ships",
+            "moderator, writer, because of FB-001 was: Do not buy: charter two ships",
             "is: Buy both ships, once the bank has granted a waiver for the first year.",
             "finance was: The purchase breaks the bank's covenant: EBITDA is $2.3M too low for it.",
             "is: The purchase fits inside the bank's covenant, with 4.3 % of EBITDA to spare.",

@@ -148,7 +148,15 @@ def test_brainstorm(copy: Copy, tmp_path: Path) -> None:
         subprocess.run(["git", *words], cwd=project, check=True)
     given = {"description": "Reminders that are kept", "project": str(project)}
     run = copy("brainstorm", given, coder="", can_execute=True)
-    wanted = ["Agree — questions, approaches, design", "Done", "Choose", "Approve", "Build it", "Take it as it is"]
+    wanted = [
+        "Agree — questions, approaches, design",
+        "Done",
+        "Choose",
+        "Approve",
+        "Build it",
+        "Take it as it is",
+        "Finish",
+    ]
     while run.state.status == "waiting":
         assert not run.refused, run.point.prompt
         run.decide(next(label for label in wanted if label in run.offered))

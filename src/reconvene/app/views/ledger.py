@@ -32,6 +32,7 @@ from reconvene.app.views.remark_lives import (
     Unknown,
     Withdrawn,
     answer_of,
+    edit_stands,
     judged,
     ledger_of,
 )
@@ -319,7 +320,7 @@ class _Fold:
                 elif not earlier_rule.echoes(citation, known[citation.id]):
                     cited.setdefault(citation.id, citation.line)
             for remark in edits.get(path, ()):
-                if remark.id not in cited and remark.diff and _stands(text_of(e.Ref(remark.diff)), text):
+                if remark.id not in cited and remark.diff and edit_stands(text_of(e.Ref(remark.diff)), text):
                     found.setdefault(remark.id, []).append(Reflection(path, "edit"))
             # No other remark can show in this file; where there is none, it is not read for what it states.
             possible = (*(known[name] for name in cited), *valued) if not file.judged else ()
@@ -396,12 +397,3 @@ class _Fold:
 
 def _words(text: str) -> str:
     return " ".join(text.split())
-
-
-def _stands(diff: str, text: str) -> bool:
-    """Do the lines a person added still stand, and those they removed stay away?"""
-    rows = [row for row in diff.splitlines() if not row.startswith(("+++", "---", "@@"))]
-    added = {row[1:].strip() for row in rows if row.startswith("+")} - {""}
-    removed = {row[1:].strip() for row in rows if row.startswith("-")} - {""}
-    now = {line.strip() for line in text.splitlines()}
-    return bool(added or removed) and added <= now and not (removed - added) & now

@@ -345,3 +345,12 @@ def _cut(text: str, most: int = _TEXT) -> str:
 
 
 _HOW = {"cites": "", "value": " (states the new value)", "edit": " (the edit stands)", "changed": ", changed"}
+
+
+def edit_stands(diff: str, text: str) -> bool:
+    """Do the lines a person added still stand, and those they removed stay away?"""
+    rows = [row for row in diff.splitlines() if not row.startswith(("+++", "---", "@@"))]
+    added = {row[1:].strip() for row in rows if row.startswith("+")} - {""}
+    removed = {row[1:].strip() for row in rows if row.startswith("-")} - {""}
+    now = {line.strip() for line in text.splitlines()}
+    return bool(added or removed) and added <= now and not (removed - added) & now

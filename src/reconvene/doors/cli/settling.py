@@ -1,4 +1,4 @@
-"""At a terminal: remarks that agents claim to have taken up, with what changed, for the person to settle."""
+"""At a terminal: what agents wrote, and remarks that they claim to have taken up, with what changed, to be settled."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ from reconvene.doors.cli.text import one_line
 from reconvene.errors import UserError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from reconvene.app.engine import Engine
+    from reconvene.app.views.checkpoint_model import Written
     from reconvene.app.views.ledger import Entry
     from reconvene.doors.cli.draw_checkpoint import Screen
 
@@ -57,3 +60,11 @@ def evidence_lines(entry: Entry) -> list[str]:
             f"  is:  {one_line(spot.now, 140) or '(taken out)'}  ({one_line(spot.path) or 'output'}:{spot.line})"
         )
     return lines
+
+
+def show_output(engine: Engine, run: str, screen: Screen, written: Sequence[Written]) -> None:
+    from reconvene.app import queries
+
+    entries = [(one, f"{one.agent}: {' / '.join(one.lines)}") for one in written]
+    chosen = pick("Whose?", entries) if len(entries) > 1 else written[0]
+    screen.output(chosen, queries.output(engine, run, chosen))

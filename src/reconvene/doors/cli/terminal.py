@@ -14,7 +14,7 @@ from reconvene.doors.cli.ask import MARK, ask, ask_field, ask_fields, ask_text, 
 from reconvene.doors.cli.common import DOOR
 from reconvene.doors.cli.draw_checkpoint import READ_ON, Screen, as_choice
 from reconvene.doors.cli.own_editor import editor
-from reconvene.doors.cli.settling import claimed, settle_one
+from reconvene.doors.cli.settling import claimed, settle_one, show_output
 from reconvene.doors.cli.stops import Decider, explain_stale, headline, keep_history, not_asked
 from reconvene.doors.cli.text import one_line, wrapped
 from reconvene.doors.cli.typed_feedback import Hearing, said_here
@@ -99,7 +99,7 @@ class _Sitting:
                 case "file":
                     self._show_file()
                 case "output":
-                    self._show_output(current)
+                    show_output(self._engine, self._run, self._screen, current.outputs)
                 case "read on":
                     self._screen.read_on()
                 case "change":
@@ -261,8 +261,11 @@ class _Sitting:
 
         if option.ends and not ask_yes(f"“{one_line(option.label)}” {one_line(option.leads)}. Really?", default=False):
             return False
-        wanted = option.remark
-        if wanted != "none" and not self._said() and not (wanted == "optional" and checkpoint.feedback):
+        if (
+            (wanted := option.remark) != "none"
+            and not self._said()
+            and not (wanted == "optional" and checkpoint.feedback)
+        ):
             self._hear(f"{one_line(option.label)}: what do you say?" if self._talks else "Your feedback:", brief=True)
         remarks = self._said() if wanted != "none" else ()
         if wanted == "required" and not remarks and not unheard(self._engine.load(self._run)):
@@ -373,14 +376,6 @@ class _Sitting:
         return True
 
     # --- what there is to read ---
-
-    def _show_output(self, checkpoint: Checkpoint) -> None:
-        from reconvene.app import queries
-
-        written = checkpoint.outputs
-        entries = [(one, f"{one.agent}: {' / '.join(one.lines)}") for one in written]
-        chosen = pick("Whose?", entries) if len(entries) > 1 else written[0]
-        self._screen.output(chosen, queries.output(self._engine, self._run, chosen))
 
     def _commented(self) -> Checkpoint | None:
         """A file with its comments in the person's editor. What they change of its text is asked about once."""

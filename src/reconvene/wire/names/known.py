@@ -14,6 +14,7 @@ from reconvene.core import kit_finder
 from reconvene.core.definition import workflow as definition
 from reconvene.core.definition.field_types import TYPES
 from reconvene.core.definition.run_inputs import ALWAYS
+from reconvene.core.definition.survey_results import RESULTS
 from reconvene.core.definition.workflow import Again, Checkpoint, Field, Phase, Step, Workflow
 from reconvene.core.shown.scope import ENGINE_NAMES
 from reconvene.errors import UserError
@@ -189,6 +190,8 @@ class Known:
     def _output_of(self, step: Step, agent: str) -> Kind:
         spec = self._workflow.agents.get(agent)
         schema = step.schema if step.schema is not None or spec is None else spec.schema
+        if schema is None and spec is not None and spec.survey:
+            schema = RESULTS.get(spec.survey)
         return WRITTEN if schema is None else kind_of(schema)
 
     def _output(self, where: Where) -> Kind:
