@@ -80,7 +80,7 @@ def test_no_module_is_long_but_the_events_and_their_fold() -> None:
     allowed = {SOURCE / "core" / "facts" / "events.py", SOURCE / "core" / "facts" / "evolve.py"}
     lengths = {path: len(path.read_text(encoding="utf-8").splitlines()) for path in SOURCE.rglob("*.py")}
     assert [named(path) for path, length in lengths.items() if length > 400 and path not in allowed] == []
-    assert sum(length for path, length in lengths.items() if (SOURCE / "core") in path.parents) < 12_300
+    assert sum(length for path, length in lengths.items() if (SOURCE / "core") in path.parents) < 12_700
 
 
 def test_core_has_no_explicit_any() -> None:
