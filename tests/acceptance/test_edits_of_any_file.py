@@ -13,6 +13,7 @@ from reconvene.app import queries
 from reconvene.app.file_comments import comments
 from reconvene.core.facts.commands import AddRemark, RemarkIn
 from reconvene.core.facts.events import FilesEdited, Lines, RemarkAdded
+from reconvene.errors import Refused
 
 WORKFLOW = """
 name: w
@@ -129,6 +130,30 @@ def test_what_is_not_taken_from_the_folder_is_named_at_the_checkpoint(
     assert shown.not_taken == tuple(f"the folder: {name}" for name in names)
     stage.engine.scan(stage.run, by="ann")
     assert said(stage) == []
+
+
+@pytest.mark.parametrize("large", [True, False])
+def test_nothing_is_decided_over_an_edit_that_cannot_be_taken(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, large: bool
+) -> None:
+    monkeypatch.setenv("RECONVENE_MAX_EDIT_MB", "1")
+    stage = Stage(tmp_path / "home", WORKFLOW, {"a": PLAN})
+    stage.drive()
+    plan, words = stage.folder / "plan.md", "Debt is 150M.\n" * (100_000 if large else 1)
+    if large:
+        plan.write_text(words)
+    else:
+        (tmp_path / "mine.md").write_text(words)
+        plan.unlink()
+        plan.symlink_to(tmp_path / "mine.md")
+    with pytest.raises(Refused, match=r"cannot be taken: plan\.md: "):
+        stage.answer("Done")
+    assert plan.read_text() == words
+    assert stage.state.world.open is not None
+    plan.unlink()
+    plan.write_text("Debt is 150M.\n")
+    stage.answer("Done")
+    assert [remark.path for remark in stage.events(RemarkAdded)] == ["plan.md"]
 
 
 def test_a_copy_of_an_input_that_a_person_deletes_stays_away(stage: Stage) -> None:

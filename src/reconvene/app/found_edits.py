@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from reconvene.app.files import Files
+from reconvene.app.files import Files, Scan
 from reconvene.app.session import Leases, Session, Sessions
 from reconvene.app.signing import Signer
 from reconvene.core.facts.actors import Actor
+from reconvene.errors import Refused
 
 
 class Editor(NamedTuple):
@@ -33,6 +34,8 @@ def record_edits(
     """The changed paths. `tidy`: the log is about to move on. Disk and log must agree before that, edits or not: after
     an undo, whatever a crash left there unnoted would look like a new edit. `held`: the lease is ours already."""
     scan = files.scan(session, by, door, claims=tidy)
+    if tidy:
+        _require_taken(session, files, scan)
     if scan.settled:
         return []
     command = scan.command
@@ -45,3 +48,16 @@ def record_edits(
             if ours:
                 files.restore(session, scan)
     return [edit.path for edit in command.edits] if command is not None else []
+
+
+def _require_taken(session: Session, files: Files, scan: Scan) -> None:
+    """Whoever decides goes by what they wrote into a file of the run. Where that cannot be taken, nothing goes on: the
+    file would be written over, and their words with it."""
+    known = files.known(session)
+    held = [why for why in scan.ignored if why.partition(": ")[0] in known]
+    if held:
+        raise Refused(
+            f"What lies in the folder of {session.run} instead of a file of the run cannot be taken: {'; '.join(held)}."
+            " Nothing was done.",
+            hint="Put a plain file there (RECONVENE_MAX_EDIT_MB says how large it may be), or move it away.",
+        )
