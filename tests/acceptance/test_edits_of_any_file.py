@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from support.stage import Stage
 
-from reconvene.app import queries
+from reconvene.app import measures, queries
 from reconvene.app.file_comments import comments
 from reconvene.core.facts.commands import AddRemark, RemarkIn
 from reconvene.core.facts.events import FilesEdited, Lines, RemarkAdded
@@ -180,3 +180,16 @@ def test_comments_follow_a_file_to_its_new_name(stage: Stage) -> None:
     stage.engine.scan(stage.run, by="ann")
     (comment,) = comments(stage.engine, stage.run)
     assert (comment.file, comment.first) == ("plan.md", 5)
+
+
+def test_a_figure_changed_by_hand_stays_open_while_an_agent_says_the_old_one(tmp_path: Path) -> None:
+    flow = WORKFLOW.replace("name: w\n", "name: w\nkits: [reading]\n")
+    stage = Stage(tmp_path / "home", flow, {"a": ["Debt is 20M.\n", "Debt is 20M, as ever.\n", "Debt is 150M.\n"]})
+    stage.drive()
+    (stage.folder / "plan.md").write_text("Debt is 150M.\n")
+    stage.decide("More")
+    (entry,) = measures.ledger(stage.engine, stage.run).entries
+    assert (entry.kind, entry.open) == ("edit", True), entry
+    stage.decide("More")
+    (entry,) = measures.ledger(stage.engine, stage.run).entries
+    assert (entry.status, entry.open) == ("reflected", False), entry.answers

@@ -95,12 +95,16 @@ def check(machine: Engine, run: str) -> None:
     """Against the recorded prompts themselves, and against what the ledger claims."""
     remarks: list[e.RemarkAdded] = []
     due: dict[str, list[e.RemarkAdded]] = {}
+    begun: e.StepStarted | None = None
     for _, event in machine.log.read(run):
         match event:
             case e.RemarkAdded():
                 remarks.append(event)
             case e.StepStarted():
+                begun = event
                 due |= {f"R{event.serial}/{event.step}/{task.agent}": list(remarks) for task in event.tasks}
+            case e.TroubleSettled() if event.remarks and begun is not None:  # tried again, with what was said meanwhile
+                due |= {f"R{begun.serial}/{begun.step}/{agent}": list(remarks) for agent in event.agents}
             case e.AttemptEnded() if event.prompt or event.asked:
                 prompt = as_sent.whole(event, machine.log.artefact).decode()
                 for remark in due[event.task]:

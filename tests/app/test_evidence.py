@@ -99,3 +99,19 @@ def test_a_statement_that_is_said_and_worked_with_is_addressed() -> None:
 )
 def test_declining_without_a_reason_of_its_own_answers_nothing(words: str) -> None:
     assert status("Two shifts cannot run the depot", "comment", DEPOT, f"{DEPOT}\n\nFB-001: {words}") == "claimed"
+
+
+@pytest.mark.parametrize(
+    "after",
+    [
+        "Debt is as before. Revenue is 150M.",
+        "It is wrong that debt is 150M.",
+        "Is debt 150M?",
+        "The person holds that debt is 150M; we compute with the earlier figure.",
+        "Debt is as before. <!-- Debt is 150M. -->",
+        "Debt is 150M.\n\nAll ratios use debt of 2\u200b0M.",
+        "Debt is 150M.\n\nAll ratios use debt of 2**0**M.",
+    ],
+)
+def test_a_figure_that_is_not_held_or_an_old_one_in_disguise_proves_nothing(after: str) -> None:
+    assert status("Debt is 150M, not 20M", "correction", "Debt is 20M.", after) != "addressed"

@@ -7,7 +7,7 @@ How texts are compared is a kit's business (`Examiner`).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import json
 
@@ -65,9 +65,21 @@ def judge(tx: Transaction, step: StepAt, task: TaskAt, ended: e.AttemptEnded) ->
             revised=revised,
             demanded=_demanded(definition, tx, task.agent),
         )
-        for found in examiner.examine(given):
+        findings = examiner.examine(given)
+        for found in (*findings, *_no_longer(some, findings, known)):
             if _is_news(found, task, known.get(f"{REMARK} {found.id}"), cited):
                 tx.emit(_event(tx, ended, found, after, before, (name, examiner.version)))
+
+
+def _no_longer(
+    some: Sequence[e.RemarkAdded], found: Sequence[Finding], known: Mapping[str, ClaimAt]
+) -> Iterator[Finding]:
+    """What a remark contests stood in the text until now, and no longer does; more is not to be seen."""
+    told = {one.id for one in found}
+    for remark in some:
+        claim = known.get(f"{REMARK} {remark.id}")
+        if remark.id not in told and claim is not None and claim.contested:
+            yield Finding(remark.id, "unseen", "", "what it contests no longer stands", "", 0, (), ())
 
 
 def _is_news(found: Finding, task: TaskAt, earlier: ClaimAt | None, cited: tuple[Citation, ...]) -> bool:
@@ -129,7 +141,7 @@ def _remarks(tx: Transaction, step: StepAt, task: TaskAt, cited: set[str]) -> li
         if number not in record.withdrawn
         and number not in record.settled
         and _is_for(remark := record.remarks[number], task.agent)
-        and not remark.diff
+        and (not remark.diff or (remark.was and remark.now))  # an edit: where it changes a figure
     ]
 
 

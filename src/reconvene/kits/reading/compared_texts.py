@@ -15,6 +15,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 _ID = re.compile(r"(?<![\w-])FB-\d{1,9}(?![\w-])", re.IGNORECASE)
+_UNSEEN = re.compile(r"[\x00\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]")
+_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
+_INSIDE = re.compile(r"(?<=\d)[*_]{1,3}(?=[\w.,])")  # of emphasis, within a figure
 _FENCE = re.compile(r"\s{0,3}(?:```|~~~)")
 _HEADING = re.compile(r"\s{0,3}#{1,6}\s+(?P<title>\S.*?)\s*#*\s*$")
 _BOLD_TITLE = re.compile(r"\s{0,3}(?:\*\*|__)(?P<title>[^*_\n]{1,80}?):?(?:\*\*|__):?\s*$")
@@ -90,8 +93,14 @@ def key_of(text: str) -> str:
 
 
 def blocks(text: str) -> tuple[Block, ...]:
-    found = [block for block in _blocks(text) if block.key or block.answers][:_MOST_BLOCKS]
+    found = [block for block in _blocks(_as_read(text)) if block.key or block.answers][:_MOST_BLOCKS]
     return tuple(_answering(found))
+
+
+def _as_read(text: str) -> str:
+    """As whoever looks at it reads it: without comments of HTML, marks within a figure, and what is not seen."""
+    without = _COMMENT.sub(lambda found: "\n" * found[0].count("\n"), _UNSEEN.sub("", text))
+    return _INSIDE.sub("", without)
 
 
 def _blocks(text: str) -> Iterator[Block]:

@@ -135,13 +135,20 @@ def doubtful(key: str, remark: str, tongue: tongues.Tongue) -> bool:
 
 
 def _states(one: Changed, pair: _Pair, subject: set[str], remark: str, tongue: tongues.Tongue) -> bool:
-    """Whether what came says the new value, about the same thing: in its words, or in the place of the old value."""
-    saying = [sentence for sentence in one.change.come if _says(sentence.text, pair.now)]
-    if all(doubtful(sentence.key, remark, tongue) for sentence in saying):
-        return False
-    replaced = any(_same(figure, was) for was in pair.was for figure in figures_in(one.change.was))
-    about = set(content(f"{one.change.around} {one.change.now}", tongue))
-    return replaced or bool(about & subject)
+    """Whether a sentence that came says the new value as what holds, about the same thing: in the words of the remark,
+    or in those of the sentence that said the old value."""
+    went = [
+        set(content(sentence.text, tongue))
+        for sentence in one.change.gone
+        if any(_same(figure, was) for was in pair.was for figure in figures_in(sentence.text))
+    ]
+    for sentence in one.change.come:
+        held = _says(sentence.text, pair.now) and not sentence.text.rstrip(" *_)”\"").endswith("?")
+        if held and not doubtful(sentence.key, remark, tongue):
+            about = set(content(f"{one.change.around} {sentence.text}", tongue))
+            if about & subject or any(about & words for words in went) or (went and not subject):
+                return True
+    return False
 
 
 def _stood(old: Sequence[Figure], earlier: Sequence[str]) -> bool:
