@@ -21,7 +21,7 @@ def test_decisions_keep_their_order_their_feedback_and_their_lines() -> None:
     assert [answer.line for answer in answers] == [2, 3, 4, 5]
     assert answers[1].remarks == (
         RemarkIn("Revenue is $900M, not $850M", "correction"),
-        RemarkIn("shorter please", "comment"),
+        RemarkIn("shorter please", ""),
     )
 
 

@@ -93,7 +93,7 @@ def _remarks(node: Mapping, number: int, problems: Problems) -> tuple[RemarkIn, 
             hint = f'put a remark with a colon in quotes: "correction: …"; {_ON_LINES}'
             problems.add(text.line, f"entry {number}: feedback must be text, or a list of texts", hint)
         elif text.value is not None and _word(text).strip():
-            remarks.append(kit_finder.reader().typed(_word(text)))
+            remarks.append(_typed(_word(text)))
     return tuple(remarks)
 
 
@@ -103,7 +103,13 @@ def _comment(node: Mapping, number: int, problems: Problems) -> RemarkIn:
     if not about or not text:
         problems.add(node.line, f"entry {number}: a comment on lines has {' and '.join(_COMMENT)}", _ON_LINES)
         return RemarkIn("")
-    return replace(kit_finder.reader().typed(text), lines=about)
+    return replace(_typed(text), lines=about)
+
+
+def _typed(text: str) -> RemarkIn:
+    """With the kind that is written; without one it is read when its turn comes."""
+    found = kit_finder.reader().typed(text)
+    return found if found.text != text.strip() else replace(found, kind="")
 
 
 def _fields(node: Mapping, number: int, problems: Problems) -> dict[str, object]:

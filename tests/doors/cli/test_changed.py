@@ -72,7 +72,7 @@ def test_for_scripts_it_stands_with_the_checkpoint(reconvene: Command, parked: s
     for checkpoint in (done, shown):
         assert isinstance(checkpoint, dict)
         (row,) = checkpoint["changed"]
-        assert row.keys() == {"agent", "was", "is", "also"}
+        assert row.keys() == {"agent", "was", "is", "also", "because"}
         assert "is 1" in row["is"]
 
 

@@ -34,8 +34,7 @@ def _as_read_here(engine: Engine, run: str, remarks: tuple[RemarkIn, ...], by: s
     workflow = engine.session(run).book.workflow
     read: list[RemarkIn] = []
     for said in remarks:
-        free = said.kind == "comment"
-        typed = said_with_decision(said.text, tuple(workflow.agents), workflow.kits) if free else [said]
+        typed = [said] if said.kind else said_with_decision(said.text, tuple(workflow.agents), workflow.kits)
         if said.lines:
             about = lines_meant(engine, run, said.lines, by)
             typed = [replace(one, on=about, lines=about.name) for one in typed]
