@@ -84,12 +84,14 @@ _TAKES = {
     "begins_what_nobody_took_up": 200,
     "keeps_leases_that_a_locked_store_did_not_take_back": 9,
     "overlooks_what_people_wrote": 100,
-    "tries_again_what_acted_and_failed": 10,
+    "tries_again_what_acted_and_failed": 4,
     "does_not_show_the_newest_remark": 1,
     "believes_the_clock": 9,
-    "forgets_requests": 9,
+    "forgets_requests": 4,
     "tells_before_it_is_written": 1,
 }
+# Those that few seeds notice begin where one does. A change of the engine may shift that: `make torture` finds another.
+_FROM = {"tries_again_what_acted_and_failed": 44, "forgets_requests": 21}
 
 
 @pytest.mark.parametrize(
@@ -97,7 +99,8 @@ _TAKES = {
 )
 def test_an_engine_that_is_broken_is_noticed(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     MUTANTS[name](monkeypatch)
-    assert any(simulate(seed).wrong for seed in range(_TAKES[name]))
+    first = _FROM.get(name, 0)
+    assert any(simulate(seed).wrong for seed in range(first, first + _TAKES[name]))
 
 
 def test_one_seed_is_replayed_from_the_command_line(capsys: pytest.CaptureFixture[str]) -> None:
