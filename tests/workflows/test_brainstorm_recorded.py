@@ -101,7 +101,7 @@ def test_the_recording_answers_at_every_level(play: Play, case: str, first: str)
     one.on_to_the_end()
 
 
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("case", part(CASES))
 def test_the_recording_answers_whatever_is_discussed(play: Play, case: str) -> None:
     one = play(case)
     one.take("Discuss", said="Is that so?")
